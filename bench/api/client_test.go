@@ -107,7 +107,7 @@ func TestHTTPSNeedsATunnel(t *testing.T) {
 	}
 }
 
-// If a server accepts a connection but never responds, the error says so.
+// If a server accepts a connection but never responds, the error states both facts.
 func TestASilentServerIsReported(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The connection reads valid responses and fails on all others.
+// Conn reads responses that have a Content-Length or no body. For all others, including chunked
+// ones, it returns an error.
 func TestOnlyValidResponsesAreRead(t *testing.T) {
 	for text, want := range map[string]int{
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: y\r\n\r\nhi":      200,

@@ -39,7 +39,8 @@ func TestOnlySafeRequestsAreRepeatedOnAnotherNode(t *testing.T) {
 	}
 }
 
-// spread returns a client of nodes with these handlers; nil is a node that is gone.
+// spread returns a client of one node per handler. A nil handler is a node that refuses
+// connections.
 func spread(t *testing.T, nodes ...http.HandlerFunc) *Spread {
 	t.Helper()
 	var clients []*Client
@@ -70,8 +71,8 @@ func TestARequestGoesToTheNextNode(t *testing.T) {
 	if err != nil || !a.OK() || trip != (Trip{Node: 0, Repeated: 2}) || asked.Load() != 1 {
 		t.Errorf("the response is %+v, the trip %+v, %v; asked %d times", a, trip, err, asked.Load())
 	}
-	// If a node is gone, a POST goes to the next one. It is not repeated after a response, because
-	// it could then count twice.
+	// If a node is gone, a POST goes to the next node. A POST that was answered is not repeated,
+	// because it could then count twice.
 	a, trip, err = s.Do(1, &Request{Method: "POST", Path: "/x"})
 	if err != nil || a.Status != 503 || trip != (Trip{Node: 2, Repeated: 1}) || asked.Load() != 1 {
 		t.Errorf("the response is %+v, the trip %+v, %v; asked %d times", a, trip, err, asked.Load())

@@ -40,7 +40,7 @@ func TestVotesDivideTheMeasuredTime(t *testing.T) {
 	}
 }
 
-// Only counts that arrive during the votes are limited.
+// Frames with a poll's counts are counted only if they arrive during the votes.
 func TestCountsAreCountedDuringTheVotes(t *testing.T) {
 	l := &polls{site: &site{}, cfg: &Polls{Config: workshop.Config{Duration: time.Hour}, Within: 30 * time.Minute}, counts: make([]int, 2)}
 	l.counted(1, "poll_counts") // before the measured time

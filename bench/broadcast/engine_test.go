@@ -24,13 +24,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// hub is a server that sends every message to all listeners; harm can change what one of them
-// receives.
+// hub is a server that sends every message to all listeners.
 type hub struct {
 	mu      sync.Mutex
 	clients map[string]*listener
-	harm    func(client, message string) []string
-	pause   atomic.Int64
+	// harm, if set, returns the messages that a client receives instead of the given one.
+	harm func(client, message string) []string
+	// pause is the time in nanoseconds for which the next call of publish blocks.
+	pause atomic.Int64
 	// beside contains the additional messages by client; guarded by mu.
 	beside map[string][]string
 	// after, if set, is called with the outcome while the engine still runs.
@@ -196,7 +197,8 @@ func clean(t *testing.T, o *Outcome) {
 
 func TestAHubsMessagesAreReceived(t *testing.T) { clean(t, hold(t, &hub{}, nil, nil)) }
 
-// Each subscriber sends its own messages in order, alternating with the others.
+// Each subscriber sends its additional messages in their order, and then begins again with the
+// first.
 func TestSubscribersSendTheirOwnMessagesInOrder(t *testing.T) {
 	h := &hub{}
 	sent := 0
@@ -302,7 +304,7 @@ func TestInjectedHarmIsFound(t *testing.T) {
 	}
 }
 
-// Messages that were due during a pause of the server are charged to the server.
+// A pause of the server counts in the latency of the messages that were due during it.
 func TestAPauseOfTheServerShowsInTheLatency(t *testing.T) {
 	h := &hub{}
 	o := hold(t, h, nil, func(e *Engine) {
@@ -326,7 +328,8 @@ func TestLostConnectionsAreReopened(t *testing.T) {
 	}
 }
 
-// A client that reconnects after the last message has missed that message. The run does not wait.
+// A client that reconnects after the last message has missed that message. The run does not wait
+// for a message that can no longer arrive.
 func TestAReconnectAfterTheLastMessageDoesNotDelayTheEnd(t *testing.T) {
 	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 350*time.Millisecond, Spread: 500 * time.Millisecond}) })
 	if o.Open != 5 || o.Lost != 0 || o.Unfinished != 0 {
@@ -345,7 +348,7 @@ func TestStalledClientsCatchUp(t *testing.T) {
 	}
 }
 
-// later runs a function on the loop after a while.
+// later runs a function on the loop after the given time.
 func (e *Engine) later(t *testing.T, after time.Duration, do func()) {
 	t.Helper()
 	e.loop.Do(func() { e.at(e.now()+after, do) })
@@ -520,8 +523,8 @@ func TestAForeignMessageIsReported(t *testing.T) {
 	}
 }
 
-// A failed post is reported without its address and the response, and is not sent to another
-// server.
+// A failed post is reported without its address, and with masked secrets. A redirected post is not
+// sent to the other server.
 func TestErrorsOfFailedPostsContainNoSecret(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a post went to another server") }))
 	defer elsewhere.Close()

@@ -14,7 +14,7 @@ import (
 	"atelier/bench/pacing"
 )
 
-// allow limits this process to n more open files.
+// allow limits the number of files that this process can open in addition to those already open.
 func allow(t *testing.T, more int) {
 	t.Helper()
 	var old unix.Rlimit

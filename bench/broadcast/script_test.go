@@ -89,7 +89,7 @@ func TestServersTextsAreShownWithoutSecrets(t *testing.T) {
 	}
 }
 
-// With binary messages, text is shown as escaped bytes.
+// With binary messages, bytes that are not printable text are shown as escapes.
 func TestBinaryTextsAreShownAsBytes(t *testing.T) {
 	if got := newMask([]string{"tok"}, true).shown(" \x02\x00tok\xff"); got != ` \x02\x00***\xff` {
 		t.Errorf("the text is shown as %q", got)
@@ -145,7 +145,7 @@ func TestPatternsMatchTextBetweenBytes(t *testing.T) {
 	}
 }
 
-// Until a client is ready, the newest unmatched text is kept. Afterwards it is the first one.
+// Until a client is ready, the newest unmatched text is kept. Afterwards, the first one is kept.
 func TestTheNewestUnmatchedTextIsKeptUntilReady(t *testing.T) {
 	e := &Engine{mask: newMask(nil, false)}
 	c, other := &client{}, &client{publisher: true}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The expected values are from tables of the test: the smallest two-sided p is 2/70 for 4 against
-// 4, and 2/252 for 5 against 5.
+// The expected values are from tables of the test of Mann and Whitney: the smallest two-sided p is
+// 2/70 for 4 against 4 values, and 2/252 for 5 against 5.
 func TestRankTestHasTheKnownValues(t *testing.T) {
 	for _, c := range []struct {
 		a, b []float64
@@ -202,7 +202,7 @@ func TestAnInvalidRunIsReported(t *testing.T) {
 			t.Fatalf("%q: the findings are %v, %v", want, findings, err)
 		}
 		var out strings.Builder
-		// The values of both are still shown.
+		// The values of both sides are still shown.
 		if worse, err := Text(&out, findings, skipped); err != nil || worse > 0 || !strings.Contains(out.String(), "\n"+want+"\n") || !regexp.MustCompile(`(?m)^p99 +1 +1 `).MatchString(out.String()) {
 			t.Errorf("%q: %d numbers are worse, want 0; %v\n%s", want, worse, err, out.String())
 		}

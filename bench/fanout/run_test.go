@@ -45,7 +45,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// hub sends every message to all clients, changed by change.
+// hub sends every message to all clients. change returns the text for one client; with nil, this
+// client receives nothing.
 type hub struct {
 	mu      sync.Mutex
 	clients map[string]*websocket.Conn
@@ -53,7 +54,7 @@ type hub struct {
 	over    bool // new connections are refused
 }
 
-// end closes all connections and refuses new ones.
+// end closes all connections and refuses new ones. It is called with mu held.
 func (h *hub) end() {
 	h.over = true
 	for _, c := range h.clients {
@@ -132,8 +133,8 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 
 func all(_, _ string, m []byte) []byte { return m }
 
-// The results of several workers are combined. No worker is left out, and the last recipient
-// counts, even if it belongs to another worker.
+// The results of all workers are combined. The last recipient of a message is the last one among
+// the clients of all workers.
 func TestResultsOfWorkersAreCombined(t *testing.T) {
 	lost, refused := 0, 0
 	h := &hub{}
@@ -141,7 +142,7 @@ func TestResultsOfWorkersAreCombined(t *testing.T) {
 		_, seq, _ := bytes.Cut(bytes.TrimSuffix(m, []byte(" x")), []byte(" "))
 		switch number := string(seq); {
 		case strings.HasSuffix(number, "7") || strings.HasSuffix(number, "4"):
-			// Messages of both publishers are refused. Nobody else gets them.
+			// Messages of both publishers are refused: only the publisher gets a response.
 			if client != from {
 				return nil
 			}
@@ -252,7 +253,7 @@ func TestAServerThatRefusesEverybodyIsReported(t *testing.T) {
 		"silence":             {http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), nil, "accepts connections and does not respond: 2 of 2 wait"},
 		"not a WebSocket":     {http.NotFoundHandler(), nil, "refused with status 404"},
 		"not an event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Endpoint) { d.Stream = true }, "not an event stream"},
-		"secrets said back": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Endpoint) {
+		"echoed secrets": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Endpoint) {
 			d.Stream, d.Dialect.Headers = true, []string{"X-Key: sesame"}
 		}, `answer is not an event stream: it is "***"`},
 		"an unexpected message": {hello, func(d *Endpoint) {
@@ -323,7 +324,7 @@ func TestUnmeasurableMemoryIsReportedAsSuch(t *testing.T) {
 			cfg.Target.Usage = func() (server.Usage, error) {
 				u := server.Usage{RSS: 100 << 20}
 				if n := reads.Add(1); n == 1 && time.Since(began) < cfg.Rest {
-					t.Error("the server without clients was measured before it came to rest")
+					t.Error("the server without clients was measured before the wait had ended")
 				} else if n > 1 {
 					u.RSS += c.change
 				}

@@ -21,8 +21,8 @@ func TestTheHighestRateIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	limits := &report.Limits{MaxLag: 10 * time.Millisecond, Thresholds: []report.Threshold{p99}}
-	// Above server, p99 exceeds 50 ms. Above generator, the generator is late. Above broken, there
-	// is no response at all.
+	// Above server, p99 exceeds 50 ms. Above generator, the generator is late. Above broken, no
+	// response arrives.
 	for name, c := range map[string]struct {
 		start                     float64
 		most                      int

@@ -105,7 +105,7 @@ func TestTheDecoderRefusesViolations(t *testing.T) {
 	}
 }
 
-func TestTheDecoderStopsWhenItsSinkSaysSo(t *testing.T) {
+func TestTheDecoderStopsWhenItsSinkCallsStop(t *testing.T) {
 	var d Decoder
 	s := &stopping{d: &d}
 	if err := d.Feed(stream(fromServer(finText, "a"), fromServer(finText, "b"), []byte{finText}), s); err != nil {

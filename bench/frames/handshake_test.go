@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The key and its response are those of RFC 6455, section 1.3.
+// The key and its response are from RFC 6455, section 1.3.
 const (
 	rfcKey    = "dGhlIHNhbXBsZSBub25jZQ=="
 	rfcAnswer = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nConnection: Upgrade\r\nsec-websocket-accept:  s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"

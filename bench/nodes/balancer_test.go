@@ -84,8 +84,8 @@ func TestConnectionsGoToReadyNodes(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	// If a node has died and the balancer has not noticed yet, the balancer connects the client to
-	// another node.
+	// If a node has ended and the balancer has not detected it yet, the balancer connects the
+	// client to another node.
 	two.CloseClientConnections()
 	two.Close()
 	for range 4 {

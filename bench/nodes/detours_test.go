@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A cut does not affect a connection that bypasses the proxies, so it must fail. In an earlier
-// version, such faults were reported as survived although they had not happened.
+// A cut does not affect a connection that bypasses the proxies, so Cut must return an error. An
+// earlier version reported such faults as survived although they had not happened.
 func TestACutFailsIfAConnectionBypassesTheProxies(t *testing.T) {
 	n, err := newNetwork([]string{echo(t), echo(t)}, echo(t))
 	if err != nil {

@@ -4,7 +4,7 @@ package nodes
 
 import "testing"
 
-// Outgoing connections use the ports from 32768 on.
+// By default, Linux uses the ports from 32768 on for outgoing connections.
 func TestFreePortsAreNotThoseOfOutgoingConnections(t *testing.T) {
 	ports, err := freePorts(50)
 	if err != nil {

@@ -106,7 +106,7 @@ func echo(ws *websocket.Conn) {
 func TestMessagesAreEchoed(t *testing.T) {
 	l, h, target := start(t, echo)
 	c := dial(t, l, h, target)
-	// The longest message fits neither into a socket in one write, nor into one read.
+	// The longest message needs several writes and several reads.
 	for _, n := range []int{0, 1, 125, 126, 65535, 65536, 900_000} {
 		text := strings.Repeat("x", n)
 		l.Do(func() { c.Send([]byte(text)) })
@@ -236,7 +236,7 @@ func TestMessagesAreTextOrBinary(t *testing.T) {
 	l, h, target := start(t, func(ws *websocket.Conn) {
 		kind, p, err := ws.ReadMessage()
 		if err != nil || string(p) != "\x82\xff" {
-			t.Errorf("the first binary message is %q, %v", p, err)
+			t.Errorf("the first message is %q, %v", p, err)
 		}
 		kinds <- kind
 	})

@@ -79,7 +79,7 @@ func TestMetricsOfARunAreServed(t *testing.T) {
 	}
 }
 
-// The number of connections served at the same time is limited, and silent connections end with the
+// The number of connections served concurrently is limited, and silent connections end with the
 // run.
 func TestConnectionsAreLimited(t *testing.T) {
 	at, stop, err := Serve("127.0.0.1:0", &Meter{})

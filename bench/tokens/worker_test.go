@@ -16,7 +16,8 @@ import (
 	"atelier/bench/timeline"
 )
 
-// vault returns each credential at most as often as times allows. In a correct vault, times is 1.
+// vault is a server that returns each credential at most the number of times in its field times. A
+// correct server has 1.
 type vault struct {
 	times int
 

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 const secret = "a secret of tests only"
 
-// listen starts a worker that listens.
+// listen starts a worker that waits for a coordinator, and returns its address.
 func listen(t *testing.T) string {
 	t.Helper()
 	address, _, _ := listenUntil(t)
@@ -223,7 +223,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// stranger listens like a worker, but does not know the secret.
+// stranger listens like a worker, but does not have the secret.
 func stranger(t *testing.T) net.Listener {
 	t.Helper()
 	certificate, err := ephemeral()

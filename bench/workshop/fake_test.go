@@ -17,8 +17,9 @@ import (
 // fake is a minimal workshop server. It has one codelab and one lock, and all of its state is in
 // one file. It can be made to misbehave, so that tests can verify what the load test detects.
 type fake struct {
-	// harm returns how many times to send an event to a connection. 3 also sends an event to people
-	// who must not receive it. If harm is nil, each event is sent once. Immutable.
+	// harm returns how many times to send an event to a connection: 0, 1 or 2. The value 3 sends
+	// the event twice, even to people who must not receive it. If harm is nil, each event is sent
+	// once. Immutable.
 	harm func(seq uint64, kind string, attendee int) int
 	// forget reports whether to acknowledge a chat message without storing it.
 	forget func(seq uint64) bool

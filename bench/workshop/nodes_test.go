@@ -102,8 +102,8 @@ func TestNodesWithDifferentStatesAreFound(t *testing.T) {
 	}
 }
 
-// If a node does not know whether it stored a message, the client sends the message again. A
-// refused message is not sent again.
+// If it is unknown whether a node stored a message, the client sends the message again. A refused
+// message is not sent again.
 func TestOnlyUncertainMessagesAreRepeated(t *testing.T) {
 	const unknown, refused = "this cannot be recorded right now; try again", "message is too long"
 	for name, c := range map[string]struct {
@@ -200,9 +200,9 @@ func TestOnlyNodesThatAreNotReadyAreAvoided(t *testing.T) {
 	}
 }
 
-// A delivery is charged to the fault during which its message was due. Clients of a paused node are
-// charged separately. Clients that left on their own are excluded.
-func TestDeliveriesAreChargedToTheirFault(t *testing.T) {
+// A delivery counts for the fault during which its message was due. Deliveries to and from clients
+// of a paused node count separately. Clients that left on their own are excluded.
+func TestDeliveriesCountForTheirFault(t *testing.T) {
 	const s = time.Second
 	first := &harm{began: 10 * s, stuck: []bool{true, false, false}, fault: faults.Fault{Kind: faults.Pause}}
 	second := &harm{began: 20 * s, stuck: make([]bool, 3)}
@@ -230,7 +230,7 @@ func TestDeliveriesAreChargedToTheirFault(t *testing.T) {
 		}
 		crowd.charge(crowd.people[c.receiver], &chatMessage{due: c.due, by: c.sender}, s)
 		if first.well.Empty() == c.first || first.late.Empty() == c.late || second.well.Empty() == c.second {
-			t.Errorf("%s: charged to the first fault %v, to its paused clients %v, to the second %v", name,
+			t.Errorf("%s: counted for the first fault %v, for its paused clients %v, for the second %v", name,
 				!first.well.Empty(), !first.late.Empty(), !second.well.Empty())
 		}
 	}

@@ -34,8 +34,8 @@ func TestScanAcceptsOnlyObjects(t *testing.T) {
 	}
 }
 
-// Scanning any JSON object returns the same type, ref and epoch as a JSON decoder. Other input must
-// not cause a panic.
+// Scanning any JSON object returns the same type, ref and epoch as a JSON decoder, but with their
+// escapes. Other input must not cause a panic.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{chatEvent, `{}`, `{"type":"a","type":"b"}`, `{"seq":18446744073709551615}`, `{"type":"\\"}`, `{"type":"\\\"","seq":1}`, "{\"\\u0074ype\":1}", `{"a":[{"b":"]"}]}`} {
 		f.Add([]byte(seed))

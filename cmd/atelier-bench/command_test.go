@@ -152,7 +152,7 @@ func TestOutputFilesAreCheckedBeforeTheRun(t *testing.T) {
 	}
 }
 
-// If one file cannot be written, the others are.
+// If one file cannot be written, the others are still written.
 func TestOtherFilesAreWrittenIfOneFails(t *testing.T) {
 	dir := t.TempDir()
 	o := outputFlags{JSON: dir, CSV: filepath.Join(dir, "csv"), HTML: filepath.Join(dir, "html"), HDR: filepath.Join(dir, "hdr")}
@@ -167,7 +167,7 @@ func TestOtherFilesAreWrittenIfOneFails(t *testing.T) {
 	}
 }
 
-// Two files with repeats are compared. A regression sets the exit code.
+// Two files are compared, with repeated runs or with one run each. A regression sets the exit code.
 func TestReportsAreCompared(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, p99 int) string {

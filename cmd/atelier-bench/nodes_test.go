@@ -35,8 +35,8 @@ func TestAWorkshopSurvivesTheLossOfANode(t *testing.T) {
 	}
 }
 
-// Three nodes of one patch version are replaced by the next version one by one, and then go back,
-// while a workshop runs.
+// While a workshop runs, three nodes are replaced one by one by the next patch version, and then by
+// the first version again.
 func TestARollingUpdateLosesNothing(t *testing.T) {
 	long(t, "bench/faults and TestAWorkshopSurvivesTheLossOfANode prove its parts")
 	now, next := serverOf(t, "1.0.1"), serverOf(t, "1.0.2")
@@ -65,7 +65,7 @@ type workshopReport struct {
 	}
 }
 
-// survived reads the report of a workshop of 20 people, in which nothing was lost.
+// survived reads the report of a workshop of 20 people, and verifies that nothing was lost.
 func survived(t *testing.T, code int, path string) (r workshopReport) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -81,10 +81,11 @@ func survived(t *testing.T, code int, path string) (r workshopReport) {
 	return r
 }
 
-// serverForNodes builds the server if there is a PostgreSQL for its nodes.
+// serverForNodes builds the server. See serverOf.
 func serverForNodes(t *testing.T) string { return serverOf(t, "") }
 
-// serverOf builds a version of the server.
+// serverOf builds a version of the server. Without the programs of PostgreSQL, it skips the test,
+// or fails it if NEED_PROGRAMS is set.
 func serverOf(t *testing.T, version string) string {
 	t.Helper()
 	if _, err := nodes.Programs(); err != nil {

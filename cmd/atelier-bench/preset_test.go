@@ -35,7 +35,7 @@ type forum struct {
 	wrong string
 	pongs int
 	serve func(*forum, *peer)
-	// path and protocol are those that clients must request.
+	// path and protocol are the path and the subprotocol that clients must request.
 	path, protocol string
 }
 
@@ -322,8 +322,8 @@ func TestPresetsFollowTheirProtocols(t *testing.T) {
 	}
 }
 
-// natsServer starts the original NATS server. It accepts these users, or everybody if there are
-// none.
+// natsServer starts the original NATS server. The server accepts the given users, or anybody if
+// none is given.
 func natsServer(t *testing.T, users ...*nats.User) string {
 	t.Helper()
 	s, err := nats.NewServer(&nats.Options{

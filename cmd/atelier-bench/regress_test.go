@@ -19,8 +19,8 @@ import (
 	"atelier/bench/report"
 )
 
-// fake is a machine that becomes slower all the time. speed is the speed of the new server divided
-// by that of the base.
+// fake is a machine that becomes slower with every run. speed is the speed of the new server
+// divided by the speed of the base.
 type fake struct {
 	speed float64
 	lost  int // lost messages in each run of the new server
@@ -223,7 +223,7 @@ func TestWorksAreValidCommands(t *testing.T) {
 	}
 }
 
-// An older server does not start with settings that it does not know.
+// An older server does not start with settings that it does not support.
 func TestSettingsUnknownToAServerAreOmitted(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "server")
 	script := "#!/bin/sh\necho 'atelier: environment: unknown key ATELIER_A_B' >&2\necho 'environment: unknown key ATELIER_E' >&2\nexit 1\n"

@@ -32,7 +32,7 @@ func stderrOf(t *testing.T, do func()) string {
 	return string(b)
 }
 
-// Before anything is timed the screen shows no latency, not even 0 ms.
+// Before anything is timed, the screen shows no latency, not even 0 ms.
 func TestNoLatencyIsShownBeforeOneIsMeasured(t *testing.T) {
 	timed := latency.Summary{Count: 1, P50: 1.25, P99: 2.5}
 	for name, c := range map[string]struct {

@@ -270,7 +270,7 @@ func TestHeartbeatsAreSentWhileTheUpstreamIsSilent(t *testing.T) {
 	k.whole()
 }
 
-func TestTheErrorOfAFailingUpstreamSaysWhichPartFailed(t *testing.T) {
+func TestFailuresOfTheUpstreamAreReportedWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	// Each person can have one stream. The server frees the place of a stream before it sends the
 	// end of the response, so the next request is not refused.

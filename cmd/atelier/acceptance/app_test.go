@@ -43,7 +43,7 @@ func TestTheAppEndpointServesTheSettingsOfTheApp(t *testing.T) {
 	if app := b.get("/app").object(); app["ai"] != true {
 		t.Errorf("with an AI key, the app settings are %v", app)
 	}
-	// Without configured values the lists are empty.
+	// Without configured values, the lists are empty.
 	if got := open(t, common.get(t).Addr()).get("/app").object(); !reflect.DeepEqual(got["ice_servers"], []any{}) || !reflect.DeepEqual(got["embed"], []any{}) {
 		t.Errorf("without ICE servers, the app settings are %v", got)
 	}

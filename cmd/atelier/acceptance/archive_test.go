@@ -250,7 +250,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestTheErrorOfATooLargeUploadSaysSo(t *testing.T) {
+func TestATooLargeUploadIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	eventual(t, "the refusal", func() bool {

@@ -61,7 +61,7 @@ func TestFilesAreExportedAndImportedWithTheirCodelab(t *testing.T) {
 		t.Errorf("the archive contains %q", names)
 	}
 
-	// The second server has no files except those of the archive.
+	// The second server has only the files of the archive.
 	there := facilitator(t, startServer(t, testConfig(t)).Addr(), "")
 	made := there.upload(export.body).object().text("id")
 	got := stepText(there, made, 0)

@@ -111,7 +111,7 @@ func (w *badWorld) wrongIDs(p probe, template string, add adder) {
 	}
 }
 
-// wrongQueries adds query numbers and choices that are out of bounds.
+// wrongQueries adds query parameters with invalid values.
 func wrongQueries(method, template string, base attempt, add adder) {
 	v, at := openAPI.at(pointer{"paths", template, strings.ToLower(method), "parameters"})
 	parameters, _ := v.([]any)

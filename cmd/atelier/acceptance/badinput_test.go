@@ -272,7 +272,7 @@ type badWorld struct {
 	nobody  *browser
 	checker *browser // a program that reports checks
 	own     *person  // an attendee of the codelab c
-	foreign *person  // of the other codelab
+	foreign *person  // an attendee of the other codelab
 	ids     map[string]string
 	others  map[string]string // the same kinds of ids, of the other codelab
 	quiz    string

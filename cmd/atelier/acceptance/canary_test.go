@@ -30,8 +30,8 @@ func (l *logged) String() string {
 	return l.b.String()
 }
 
-// The test runs a workshop with unique texts. Afterwards it verifies that these texts are not in
-// the log, the metrics or the audit trail.
+// The test runs a workshop with unique texts. Afterwards it verifies that the log and the metrics
+// contain none of them, and that the audit trail contains no secret.
 func TestSecretsAndUserTextsStayOutOfLogMetricsAndAudit(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -18,7 +18,7 @@ func TestADisconnectedClientEndsItsImport(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
 	b := facilitator(t, addr, "")
-	// The kernel holds back the last packet for 200 milliseconds at most. On a busy machine, the
+	// The kernel delays the last packet for at most 200 milliseconds. On a busy machine, the
 	// end of the connection can therefore arrive in a later packet, after the import.
 	const tries = 5
 	title, status, text := "", 0, ""

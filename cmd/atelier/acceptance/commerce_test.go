@@ -196,7 +196,7 @@ func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 	}
 }
 
-// Without a public address the server still declares its capabilities, but no endpoint that needs
+// Without a public address, the server still declares its capabilities, but no endpoint that needs
 // the address.
 func TestAServerWithoutAPublicURLOffersNoEndpoints(t *testing.T) {
 	t.Parallel()

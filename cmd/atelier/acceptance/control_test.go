@@ -22,7 +22,8 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "only linnea")).want(200)
 	max.post(c.path+"/inline-comments", c.anchor(c.steps[1], 0, 5, "max")).want(200)
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[1], 0, 5, "linnea too")).want(200)
-	// The thread that she began stays because it has comments of others, but no longer has her id.
+	// The thread that Linnea began stays because it has comments of others, but it no longer has
+	// her id.
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[1], 6, 9, "linnea first")).want(200)
 	max.post(c.path+"/inline-comments", c.anchor(c.steps[1], 6, 9, "max after")).want(200)
 	lin.post(c.path+"/complete", nil).want(200)

@@ -86,8 +86,8 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 			if err := nodes[1].stop(); err != nil {
 				t.Fatal(err)
 			}
-			// Until a balancer has noticed that the node has stopped, it can send a POST to this
-			// node. A balancer that checks each node every second does not notice a stopped node by
+			// Until a balancer has detected that the node has stopped, it can send a POST to this
+			// node. A balancer with a health check per second detects it at the next check, not by
 			// a failed POST. Some balancers choose nodes at random. Only many consecutive successes
 			// show that the balancer no longer uses the stopped node.
 			client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
@@ -226,7 +226,7 @@ func TestTheComposeFileForNodesWorks(t *testing.T) {
 	}
 }
 
-// The Compose file is a configuration without warnings, and Caddy accepts its site.
+// The Compose file configures the server without warnings, and Caddy accepts its site.
 func TestTheComposeFileForOneServerIsValid(t *testing.T) {
 	t.Parallel()
 	text := edited(t, "compose.yml")

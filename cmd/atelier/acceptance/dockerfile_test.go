@@ -153,7 +153,7 @@ func (im *imageBuild) step(line string) {
 		im.last = strings.TrimSpace(im.last + " " + line)
 	case "ARG", "ENV", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK":
 	default:
-		im.t.Fatalf("this test does not know the instruction %s", line)
+		im.t.Fatalf("this test does not support the instruction %s", line)
 	}
 }
 

@@ -153,7 +153,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "--recover-damaged") {
 		t.Fatalf("starting with a damaged log ended with %v\n%s", err, out)
 	}
-	// Only the lost part of the log refers to some files. They now look unused, but must stay.
+	// If only the lost part of the log refers to a file, the file now looks unused, but must stay.
 	orphan := filepath.Join(data, "objects/workspaces/01a1ff23-4f33-7000-9267-5f9cae67a250/made-git")
 	long := time.Now().AddDate(-1, 0, 0)
 	err = errors.Join(os.MkdirAll(filepath.Dir(orphan), 0o700), os.WriteFile(orphan, nil, 0o600), os.Chtimes(orphan, long, long))
@@ -174,7 +174,7 @@ func TestDamageIsReportedAndNotServed(t *testing.T) {
 	}
 	scrub("damaged: blob", 1) // scrub also finds the damage without a running server
 
-	// Without its MANIFEST the store would start empty.
+	// Without its MANIFEST, the store would start empty.
 	if err := os.Remove(filepath.Join(data, "store/MANIFEST")); err != nil {
 		t.Fatal(err)
 	}

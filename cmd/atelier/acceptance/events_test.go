@@ -151,7 +151,7 @@ func TestTheEventStreamResumesAfterTheLastEventID(t *testing.T) {
 		t.Errorf("received %v", m)
 	}
 	// If the id has an epoch but no number, the server cannot determine which events were missed.
-	// It must send a resync, because otherwise the client would not notice the gap.
+	// It must send a resync, because otherwise the client would not detect the gap.
 	placeless, _ := lin.follow(c.id, "", header("Last-Event-ID", epoch+":"))
 	if m := placeless.next("resync"); m.text("epoch") != epoch {
 		t.Errorf("received %v", m)

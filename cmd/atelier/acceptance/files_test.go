@@ -47,7 +47,8 @@ var onePixel = func() []byte {
 	return b.Bytes()
 }()
 
-// filesIn returns the paths of uploaded files below a data folder, including partly written files.
+// filesIn returns the paths of uploaded files in a data folder, relative to its subfolder blobs.
+// Partly written files are included.
 func filesIn(t testing.TB, data string) (paths []string) {
 	t.Helper()
 	dir := filepath.Join(data, "blobs")

@@ -15,7 +15,7 @@ import (
 // makeFormat creates the data folder of the current format. The server runs twice. When the
 // second run begins, snapshots contain the events of the first run. The events of the second run
 // are only in the journal, because the folder is packed while in use, as after a crash. The
-// folder therefore tests both ways to recover, each with a workshop that uses every feature.
+// folder therefore tests both ways to recover, each with a workshop of its own.
 func makeFormat(t *testing.T, name string) {
 	data := t.TempDir()
 	up := upstreamtest.New(t)
@@ -106,7 +106,7 @@ func everySetting(title string) record {
 	}
 }
 
-// teach runs a workshop with every action that leaves data.
+// teach runs a workshop with chat, help requests, comments, quizzes, files and questions to the AI.
 func (c *class) teach(d *keptCredentials) {
 	c.admin.login("Ada")
 	lin := c.join(open(c.t, c.addr), record{"name": "Lin", "code": "4711", "email": "lin@example.org"})
@@ -186,7 +186,7 @@ func (c *class) learn(lin, max *person) {
 	lin.post(c.path+"/complete", nil).want(200)
 }
 
-// remove creates some data and removes it again. A removal takes data out of the log immediately
+// remove creates some data and removes it again. A removal erases data from the log immediately
 // and writes a snapshot. A workshop that is only in the journal therefore cannot include removals.
 func (c *class) remove() {
 	gone := c.attendee("Gone")

@@ -52,7 +52,7 @@ type holding struct {
 	code map[string]map[string]map[string]string
 }
 
-// readFolder reads everything in a data folder. No server must run on the folder meanwhile.
+// readFolder reads everything in a data folder. No server must use the folder at the same time.
 func readFolder(t *testing.T, data string) *holding {
 	t.Helper()
 	cfg := formatConfig(data)

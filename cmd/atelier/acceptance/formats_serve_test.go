@@ -173,7 +173,7 @@ func (k keptMember) member(t *testing.T, addr, path string) *member {
 }
 
 // opens uses the stored tokens. A session token is valid for the lifetime of the folder. The
-// other tokens have expired, unless the folder was made just now.
+// other tokens have expired, unless the folder is new.
 func (k keptMarket) opens(t *testing.T, addr string) {
 	t.Helper()
 	business, platform := k.Business.member(t, addr, k.Path), k.Platform.member(t, addr, k.Path)

@@ -29,7 +29,7 @@ var (
 // fixture describes the contents of a packed data folder.
 type fixture struct {
 	Doors keptCredentials `json:"doors"`
-	// State is the content of the folder, see holding.
+	// State is the content of the folder (see holding).
 	State any `json:"state"`
 	// Streams are the replays of the codelabs from their beginning.
 	Streams map[string]replay `json:"streams"`
@@ -136,7 +136,7 @@ func TestFormatsOpen(t *testing.T) {
 		name := strings.TrimSuffix(packed, ".tar.gz")
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			f := readFixture(t, name)
-			// One copy is read and the other is served, so neither sees changes by the other.
+			// One copy is read and the other is served, so neither contains changes of the other.
 			held, served := t.TempDir(), t.TempDir()
 			unpack(t, packed, held)
 			unpack(t, packed, served)

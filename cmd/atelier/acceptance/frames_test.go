@@ -17,7 +17,7 @@ func cookies(a answer) map[string]string {
 }
 
 // Browsers send a cookie from a frame of another site only if the cookie allows it. Such a cookie
-// belongs to an attendee. Facilitators cannot lead or sign in from a frame.
+// belongs to an attendee. Facilitators can neither sign in nor act as facilitators in a frame.
 func TestASessionInAFrameIsAnAttendees(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

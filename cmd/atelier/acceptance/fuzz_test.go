@@ -9,8 +9,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// FuzzJSONCommands sends any bytes as the body of any write. Each response is documented and is
-// not a server error.
+// FuzzJSONCommands sends any bytes as the body of a write, except a write that could end the test's
+// sessions or delete its codelab. Each response is documented and is not a server error.
 func FuzzJSONCommands(f *testing.F) {
 	var writes []rest.Operation
 	for _, op := range offered() {

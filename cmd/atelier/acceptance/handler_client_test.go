@@ -27,7 +27,7 @@ type member struct {
 	http          *http.Client
 	id, identity  string
 	keyID, secret string
-	bearer        string // sent as bearer; the secret unless changed
+	bearer        string // the bearer token that is sent; the secret unless a test changes it
 }
 
 const (

@@ -54,8 +54,9 @@ func sameJSON(a, b []byte) bool {
 	return string(p) == string(q)
 }
 
-// The test checks each line of the table in transport/handler/RULES.md.
-func TestRequestsAreAnsweredAsTheErrorTableSays(t *testing.T) {
+// The test checks most lines of the table in transport/handler/RULES.md. Other tests cover the
+// codes token_used, token_expired, idempotency_conflict and rate_limited.
+func TestRequestsAreAnsweredAsInTheErrorTable(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	both := m.add("platform", "tokenize", "detokenize")

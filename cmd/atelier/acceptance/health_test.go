@@ -63,7 +63,8 @@ func TestTheOwnerSeesTheStateOfTheServer(t *testing.T) {
 		t.Errorf("after commands have waited, queue is %v", queue)
 	}
 
-	// The operator asks through the socket. rights.txt lists the other roles with access.
+	// The operator reads the same data through the socket. rights.txt lists the other roles with
+	// access.
 	client, err := control.Dial(cfg.Server.Data)
 	if err != nil {
 		t.Fatal(err)
@@ -140,8 +141,7 @@ func TestHealthShowsWhenTheCertificateExpires(t *testing.T) {
 	}
 }
 
-// On any node, an owner reads the total number of people on all nodes and the state of the other
-// nodes.
+// On one node, an owner reads the total number of people on all nodes and the state of each node.
 func TestHealthCoversSeveralNodes(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
@@ -177,7 +177,7 @@ func TestHealthCoversSeveralNodes(t *testing.T) {
 	if b := part(t, c.admin, "backup"); b["ok"] != nil || b["at"] != nil {
 		t.Errorf("although another node can make the backups, backup is %v", b)
 	}
-	// A node that stops regularly does not count as dead.
+	// A node that was stopped properly does not count as dead.
 	leave()
 	eventual(t, "one node that has stopped", func() bool {
 		verdict, list := all()

@@ -73,7 +73,7 @@ func TestTheOverviewShowsWhereTheClassIs(t *testing.T) {
 	max.post(c.path+"/complete", nil).want(200)
 	lin.post(c.path+"/help", record{"step_number": 2}).want(200)
 	var o record
-	// A node learns of connections to other nodes a moment later.
+	// A node counts connections to other nodes a moment later.
 	eventual(t, "Lin in the overview", func() bool { o = c.admin.get(c.path + "/overview").object(); return o.number("online") > 0 })
 	for field, want := range map[string]int{"attendees": 2, "online": 1, "completed": 1, "open_help": 1} {
 		if o.number(field) != want {

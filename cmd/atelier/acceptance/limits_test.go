@@ -103,7 +103,7 @@ func TestFailuresOfOthersDoNotLockOutAKnownBrowser(t *testing.T) {
 	}
 }
 
-func TestFailuresOfAKnownBrowserAreNotChargedToItsAddress(t *testing.T) {
+func TestFailuresOfAKnownBrowserDoNotCountForItsAddress(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures = 3

@@ -19,7 +19,7 @@ func (c *class) listed(b *browser) record {
 	return nil
 }
 
-// listedWith waits until the list shows this number of connected attendees. A node learns of
+// listedWith waits until the list shows this number of connected attendees. A node counts
 // connections to other nodes a moment later.
 func (c *class) listedWith(b *browser, online int) (m record) {
 	c.t.Helper()

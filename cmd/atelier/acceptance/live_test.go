@@ -237,7 +237,7 @@ func TestScreenSharesAndSignalsAreRelayedUnderTheSendersName(t *testing.T) {
 }
 
 // Several nodes can serve a person's windows. In an earlier version, a signal reached only the
-// windows on the sender's node if there was one.
+// windows on the sender's node, unless this node had none.
 func TestASignalReachesAllWindowsOfAPerson(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -28,7 +28,7 @@ func TestOwnersCanEndOneOfTheirSessions(t *testing.T) {
 	c.admin.get("/account").want(200)
 }
 
-// Each time a helper opens the link, the server remembers another browser. Failed passwords in all
+// Each time a helper opens the link, the server records another browser. Failed passwords in all
 // these browsers are counted together.
 func TestWrongPasswordsOfOnePersonAreCountedTogether(t *testing.T) {
 	t.Parallel()
@@ -142,7 +142,7 @@ func TestAssistantsCannotUseTheAI(t *testing.T) {
 // disabled person has no claim afterwards.
 func TestAClaimByAPersonDisabledMeanwhileIsReleased(t *testing.T) {
 	t.Parallel()
-	onOneServer(t) // other nodes can learn a second later that a person is disabled, and release the claim only then
+	onOneServer(t) // another node can read the change up to a second later, and releases the claim only then
 	c := newClass(t)
 	const rounds = 30
 	asked := make([]string, rounds)

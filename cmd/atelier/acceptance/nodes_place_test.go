@@ -141,7 +141,7 @@ func TestStatusReportsThatNoNodeServes(t *testing.T) {
 	eventual(t, "a node that serves again", func() bool { return ready(second) && !reported() })
 }
 
-// A codelab moves to a node, whether it has an owner or not, and stays there.
+// A codelab can be moved to a node, whether it has an owner or not.
 func TestACodelabCanBeMovedToANode(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
@@ -200,8 +200,8 @@ func TestADeadNodeIsAProblemUntilItIsForgotten(t *testing.T) {
 	}
 }
 
-// A node that was drained, died and was forgotten serves again when it comes back. Operators
-// would not look for a drain on a node that no list contains.
+// If an operator forgets a drained node, the drain ends, so the node serves when it comes back.
+// Operators would not look for a drain on a node that no list contains.
 func TestAForgottenNodeIsNoLongerDrained(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
@@ -217,8 +217,8 @@ func TestAForgottenNodeIsNoLongerDrained(t *testing.T) {
 	}
 }
 
-// Codelabs that were all created on one node are soon spread over all nodes. No message is lost
-// while they move.
+// Codelabs that were all created on one node are soon spread over all nodes. No edit is lost while
+// they move.
 func TestCodelabsAreSpreadOverTheNodes(t *testing.T) {
 	t.Parallel()
 	const count = 90

@@ -164,8 +164,8 @@ func startLeased(t *testing.T, lease time.Duration, cfgs []config.Config) (nodes
 }
 
 // apart gives each node a separate link to one NATS server, and returns the links. A node without
-// its link reaches no other. With NATS servers inside the nodes, the nodes would learn routes
-// around a cut link.
+// its link reaches no other node. NATS servers inside the nodes would find routes around a cut
+// link.
 func apart(t testing.TB, cfgs []config.Config) (ways []*link) {
 	t.Helper()
 	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoLog: true, NoSigs: true})

@@ -76,7 +76,7 @@ func TestOnlyFacilitatorsSeeNotes(t *testing.T) {
 		}
 	}
 
-	// The AI receives only the text that the caller may read.
+	// The AI receives only the text that the caller can read.
 	for _, q := range []struct {
 		who      *browser
 		included bool

@@ -71,7 +71,7 @@ func TestOnlyFacilitatorsOfferHelp(t *testing.T) {
 	c.admin.post(c.path+"/help", record{"attendee_id": lin.id, "message": strings.Repeat("ä", 501)}).refused(400, "message")
 	max.post(c.path+"/help", record{"attendee_id": lin.id, "step_number": 1}).refused(403)
 	lin.post(c.path+"/help", record{"message": "where?"}).refused(400, "step_number")
-	// The browser has both roles. A request without a name acts as the attendee.
+	// The browser has both roles. A request without an attendee_id acts as the attendee.
 	both := c.join(facilitator(t, c.addr, "Grace"), record{"name": "Both"})
 	both.post(c.path+"/help", record{"step_number": 2}).want(200)
 	if q := c.admin.get(c.path + "/help").list(); len(q) != 1 || q[0].text("attendee_id") != both.id {

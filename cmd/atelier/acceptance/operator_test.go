@@ -7,7 +7,7 @@ import (
 )
 
 // A user with access to the data folder is an admin at its socket, without a login and without
-// limits. At the public address the same user is anonymous.
+// limits. At the public address, the same user is anonymous.
 func TestTheLocalSocketGivesAdminAccess(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -25,7 +25,7 @@ func TestTheLocalSocketGivesAdminAccess(t *testing.T) {
 		}
 	}
 	open(t, c.addr).get("/admin/participants").refused(401)
-	// The audit trail records each action under the name of the account, without an address.
+	// The audit trail records each action as an action of an admin, without an address.
 	rows := c.admin.get("/admin/audit-logs?action=participant_add&limit=1").list()
 	if len(rows) != 1 || rows[0].text("actor_type") != "admin" || rows[0].text("ip") != "" {
 		t.Errorf("the audit trail has %v", rows)

@@ -50,7 +50,7 @@ func (c *class) assistant(login string) *leader {
 	return lead(c.admin, c.addr, record{"login": login, "name": "Asa", "role": "assistant", "codelabs": []string{c.id}})
 }
 
-// helper returns a helper for one day.
+// helper returns a temporary helper, whose access expires after an hour.
 func (c *class) helper() *leader {
 	c.t.Helper()
 	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)

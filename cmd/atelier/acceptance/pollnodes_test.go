@@ -67,7 +67,7 @@ func TestANodeThatRegainsItsLeaseFetchesTheSecrets(t *testing.T) {
 	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
 	links := throughLinks(t, dsn, cfgs)
 	first, third := startLasting(t, cfgs[:1])[0], startLasting(t, cfgs[2:])[0]
-	// The node with the short lease starts last. On a busy machine it can lose its lease, and a
+	// The node with the short lease starts last. On a busy machine, it can lose its lease, and a
 	// node that starts then would have to wait for it.
 	second := startShort(t, cfgs[1:2])[0]
 	leasesEnd.Store("http://"+first.Addr(), true)

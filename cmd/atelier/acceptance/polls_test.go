@@ -94,8 +94,8 @@ func TestAttendeesVoteInAPoll(t *testing.T) {
 	c.admin.post(c.path+"/polls", record{"quiz_id": unknownID}).refused(400, "quiz_id")
 }
 
-// The test searches everything that the server sends and stores: responses, frames, tables,
-// audit, log, backup, and its files.
+// The test searches what the server sends and stores: responses, a facilitator's frames, the table,
+// the audit trail, people's exports, and the server's files.
 func TestAnonymousVotesStayAnonymous(t *testing.T) {
 	t.Parallel()
 	onOneServer(t) // the test reads the server's files
@@ -192,7 +192,8 @@ func newClassOfItsOwn(t *testing.T) (*class, string) {
 	return newClassOn(t, startServer(t, cfg).Addr(), record{}), cfg.Server.Data
 }
 
-// If the restart takes less than the 5 seconds of the poll, the server closes the poll when they end.
+// If the restart takes less than the 5 seconds of the poll, the restarted server closes the poll at
+// the end of the 5 seconds.
 func TestAPollThatEndedWhileTheServerWasDownIsClosed(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)

@@ -187,8 +187,8 @@ func (c *class) ids(p keptPerson) map[string]string {
 	return ids
 }
 
-// questions lists all GET requests of the table, with each set of ids, for every caller who may
-// send them.
+// questions lists all GET requests of the table, with each set of ids, for every caller with
+// access.
 func (w *badWorld) questions(sets []map[string]string) (out []keptAnswer) {
 	w.t.Helper()
 	seen := map[string]bool{}

@@ -214,7 +214,7 @@ func (r keptRelease) ask(t *testing.T, addr string, wanted []keptAnswer) (out []
 		got := who[a.As].get(a.Path)
 		kind, _, _ := strings.Cut(got.header.Get("Content-Type"), ";")
 		again := keptAnswer{Path: a.Path, As: a.As, Status: got.status, Type: kind}
-		if got.status < 400 { // the text of an error may change
+		if got.status < 400 { // the text of an error can change
 			again.Body = content(t, kind, got.body)
 		}
 		out = append(out, again)
@@ -261,7 +261,8 @@ func withoutAll(want, got []keptAnswer) (out []string) {
 	return out
 }
 
-// The comparison of releases reports missing fields, and ignores additional ones.
+// The comparison of releases reports missing fields, unless they were empty or 0. It ignores
+// additional fields.
 func TestMissingMembersOfResponsesAreFound(t *testing.T) {
 	t.Parallel()
 	was := asJSON(record{"name": "Lin", "zero": 0, "list": []int{1, 2}, "of": record{"x": 1}, "now": varies})
@@ -282,7 +283,7 @@ func TestMissingMembersOfResponsesAreFound(t *testing.T) {
 	}
 }
 
-// inBoth returns a value in which a mark replaces every part that differs between a and b.
+// inBoth returns a, with varies in place of every part that differs in b.
 func inBoth(a, b any) any {
 	x, isObject := a.(map[string]any)
 	y, too := b.(map[string]any)

@@ -182,7 +182,7 @@ func (c *sharedServer) folders() (own string, all []string) {
 }
 
 // onOneServer skips a test in cluster runs if a cluster behaves differently: its nodes share limits,
-// have separate addresses, and learn of a revocation only within a second.
+// have separate addresses, and receive a revocation up to a second later.
 func onOneServer(t *testing.T) {
 	if os.Getenv("TEST_NODES") != "" {
 		t.Skip("this test runs on one server only")

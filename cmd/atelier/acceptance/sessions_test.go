@@ -54,7 +54,7 @@ func TestOneBrowserCanBeFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 			t.Errorf("with %q, the list contains join codes: %v, want %v", as, !sees, sees)
 		}
 	}
-	b.get(one.path + "/feedback?as=attendee").want(200) // only admins may read feedback, so the admin's grant is used
+	b.get(one.path + "/feedback?as=attendee").want(200) // only admins can read feedback, so the admin's grant is used
 	b.post(one.path+"/complete", nil).want(200)
 	if s := b.connect(one.id, "?as=attendee").welcome["you"].(map[string]any); s["id"] != first.id {
 		t.Errorf("as=attendee connects as %v", s)
@@ -133,7 +133,7 @@ func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 		}
 	}
 	// b still has the previous cookie, so it has none of the new grants. Its next registration is
-	// not merged with those of the tabs.
+	// not merged with the registrations of the tabs.
 	for _, each := range classes {
 		b.get(each.path + "/chat").refused(403)
 	}
@@ -268,7 +268,7 @@ func TestASessionEndsWithItsLifetime(t *testing.T) {
 	var lin *person
 	var cookie, csrf string
 	n := 0
-	// On a busy machine a session can end before its first use. The test then takes another.
+	// On a busy machine, a session can end before its first use. The test then takes another.
 	c.eventually("a session that has not ended", func() bool {
 		n++
 		lin = c.attendee(fmt.Sprint("Lin ", n))

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// With TEST_NODES=3 the common server is three nodes. Then only the tests of the files below run.
-// They depend on data that the nodes share, so their results can differ from those on one node.
-// With LONG_TESTS=1 all tests run.
+// With TEST_NODES=3, the common server is a cluster of three nodes, and only the tests of the files
+// below run. They depend on data that the nodes share, so their results can differ from those on
+// one node. With LONG_TESTS=1, all tests run.
 var onSeveralNodes = map[string]string{
 	"attendees logins presence resetpins rights sessions":                               "presence and rights are known on every node",
 	"people signin operator":                                                            "grants of people end on every node",
@@ -113,8 +113,8 @@ func TestEachFileIsListedForOneOrSeveralNodes(t *testing.T) {
 	}
 }
 
-// A test that does not run in parallel explains the reason in its first line.
-func TestEachTestRunsInParallelOrSaysWhyNot(t *testing.T) {
+// A test that does not run in parallel has the reason in its first line.
+func TestEachTestRunsInParallelOrGivesAReason(t *testing.T) {
 	t.Parallel()
 	tests, err := testsOf()
 	if err != nil {

@@ -401,7 +401,7 @@ func TestWithoutAProviderThereIsNoProviderSignIn(t *testing.T) {
 	}
 }
 
-func TestNoSecretOfTheProviderIsStoredOrLogged(t *testing.T) {
+func TestNoSecretOfTheProviderIsReturnedOrLogged(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@example.org")

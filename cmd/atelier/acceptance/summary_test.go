@@ -25,7 +25,7 @@ func TestTheSummaryShowsTheResultsOfAWorkshop(t *testing.T) {
 			first = p
 		}
 		last = p
-		if i < 4 { // one person stays
+		if i < 4 { // the last person stays on the first step
 			time.Sleep(2 * time.Millisecond) // a step without time counts as skipped
 			p.post(c.path+"/messages", record{"type": "step_progress", "step_number": 2}).want(200)
 		}

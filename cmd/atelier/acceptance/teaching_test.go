@@ -264,7 +264,7 @@ func TestJoinCodesHaveTheirOwnLimit(t *testing.T) {
 	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") == "" {
 		t.Errorf("the last lookup returned %d with Retry-After %q", a.status, a.header.Get("Retry-After"))
 	}
-	b.get("/app").want(200) // reads do not count towards the limit
+	b.get("/app").want(200) // lookups and other reads have separate limits
 	neighbour := open(t, addr)
 	neighbour.from = "203.0.113.8"
 	neighbour.get("/join/ABCDEF").refused(http.StatusNotFound)

@@ -90,7 +90,7 @@ func (e *evening) unit(line string) {
 	case "start atelier-backup":
 		e.run(e.execStart("atelier-backup.service"))
 	default:
-		e.t.Fatalf("this test does not know the command %q", line)
+		e.t.Fatalf("this test does not support the command %q", line)
 	}
 }
 

@@ -238,8 +238,8 @@ func TestWebhooksReportEveryEvent(t *testing.T) {
 	}
 }
 
-// A webhook receives the events of its codelabs. The events contain names only if the owner chose
-// so.
+// A webhook receives the events of its codelabs. The events contain names only if the owner has
+// enabled names for this webhook.
 func TestWebhooksReceiveOnlyTheirEvents(t *testing.T) {
 	t.Parallel()
 	addr := privateServer(t).Addr()
@@ -382,7 +382,7 @@ func TestDeliveriesSurviveAShutdown(t *testing.T) {
 	id, secret := c.hook(r, nil)
 	lin := c.attendee("Lin")
 	first := r.next("attendee_registered")
-	// The next attempt follows after 5 s. On a busy machine it can precede this read, so failures
+	// The next attempt follows after 5 s. On a busy machine, it can precede this read, so failures
 	// can be greater than 1.
 	c.becomes(id, "failing", func(w record) bool { return w.number("failures") >= 1 })
 	if err := s.Stop(); err != nil {
@@ -466,7 +466,7 @@ func TestTheOwnerSeesTheOutcomeOfEachAttempt(t *testing.T) {
 	c.becomes(id, "tried", func(w record) bool { return w.number("failures") >= 1 })
 	check := func() {
 		t.Helper()
-		// On a busy machine there can already be a second attempt, which follows after 5 s.
+		// On a busy machine, there can already be a second attempt, which follows after 5 s.
 		got := slices.DeleteFunc(c.admin.get(path).list(), func(w record) bool { return w.number("try") > 1 })
 		if len(got) != 2 {
 			t.Fatalf("the attempts are %v", got)

@@ -159,8 +159,8 @@ func TestAllowListsOnlyAllowedMethods(t *testing.T) {
 	}
 }
 
-// Allow lists the methods of this path, not those of another path with a parameter in place of
-// the last word.
+// Allow lists the methods of this path. It does not list the methods of another path with a
+// parameter in place of the last word.
 func TestAllowListsTheMethodsOfThePath(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

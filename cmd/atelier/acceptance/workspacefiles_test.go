@@ -219,7 +219,7 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 		} {
 			c.admin.sendFile(main+"/import?replace=true", "bad.zip", executable(t, more...)).refused(400, what)
 		}
-		// Names are also compared with those of existing files, unless the import replaces the files.
+		// Unless the import replaces existing files, its names are also compared with their names.
 		c.admin.sendFile(main+"/import", "bad.zip", executable(t, "B")).refused(400, "spelling")
 		c.admin.sendFile(main+"/import", "bad.txt", []byte("not an archive")).refused(400, "tar.gz")
 		if got := c.everyFile(c.admin); got != before {

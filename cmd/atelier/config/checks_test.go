@@ -79,7 +79,7 @@ func TestInvalidSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// The servers can be configured in the file and in the environment. Every visitor of the page can
+// ICE servers can be configured in the file and in the environment. Every visitor of the page can
 // read their credentials, so checkconfig warns about them.
 func TestIceServersAreConfigurable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-var update = flag.Bool("update", false, "write the shipped config.toml anew")
+var update = flag.Bool("update", false, "rewrite the shipped config.toml")
 
 const shipped = "../../../config.toml"
 

@@ -51,7 +51,7 @@ func TestPlansBalanceTheLoad(t *testing.T) {
 	for name, c := range map[string]struct {
 		owned map[string][]held
 		rest  float64 // load of the first node that cannot be moved
-		// owns and load are the minimum and maximum over all nodes in the end.
+		// owns and load are the minimum and maximum over all nodes after all moves.
 		owns, load map[string][2]float64
 		moves      int // maximum number of moves; 0 means any number
 	}{

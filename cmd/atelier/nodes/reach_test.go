@@ -150,7 +150,8 @@ func TestIsolatedNodeStopsServing(t *testing.T) {
 	x.wants(t, "the others died", false)
 }
 
-// A node that is about to start, perhaps with a wrong secret, does not make any other node stop.
+// A node that is about to start, perhaps with a wrong secret, does not make any other node stop
+// serving.
 func TestAStartingNodeStopsNoOther(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)
@@ -175,8 +176,8 @@ func TestAStartingNodeStopsNoOther(t *testing.T) {
 	}
 }
 
-// A dead node does not respond either. If it counted as alive and unreachable, the other nodes
-// would leave the serving to it until its lease expires.
+// Like an unreachable node, a dead node does not respond. If it counted as alive and unreachable,
+// the other nodes would leave serving to it until its lease expires.
 func TestDeadNodeIsNotUnreachable(t *testing.T) {
 	for late := range 12 {
 		x := newTrio(t)
@@ -199,8 +200,8 @@ func TestDeadNodeIsNotUnreachable(t *testing.T) {
 	}
 }
 
-// Between two reads of the database, a node reports a silent node once. It stops giving codelabs to
-// that node long before that.
+// Between two reads of the database, a node reports a silent node once. Long before the report,
+// after three checks without a response, it stops giving codelabs to the silent node.
 func TestASilentNodeIsReportedBetweenTwoReads(t *testing.T) {
 	x := newTrio(t)
 	x.turn()

@@ -24,18 +24,20 @@ import (
 	"atelier/persistence/shares"
 )
 
-// This simulates the secrets of three nodes. Their disks fill up, break and lose unsynced data,
-// their processes die, and their links fail. Times are those of a test bubble. The simulation
-// verifies:
+// This file simulates the secrets of three nodes. Their disks fill up, break and lose unsynced
+// data, their processes die, and their links fail. All times are simulated (testing/synctest). The
+// simulation verifies:
 //
 //   - A secret that was created successfully is on two disks, if there are two nodes. It stays
 //     there until it is destroyed, and no node ever reports it as lost.
 //   - A share that has not expired is found, or reported as unknown.
 //   - A destroyed secret does not return to any disk or memory.
 //   - Two nodes that can write are enough to create a secret.
-//   - In the end all nodes have exactly the secrets that are not destroyed.
+//   - After all faults have ended, all nodes have exactly the secrets that are not destroyed.
 
-// simDisk is the disk of a node. Only the data in synced survives the process.
+// simDisk is the disk of a node. Only the data in synced survives the process. While full is set,
+// files cannot grow. While eio is set, all calls fail except List, Stat and Close, but Open and
+// Remove have their effect. While lame is set, only syncs fail.
 type simDisk struct {
 	mu              sync.Mutex
 	seen, synced    map[string][]byte
@@ -149,7 +151,7 @@ func (f *simFile) Write(p []byte) (int, error) {
 	}
 	c := f.d.seen[f.name]
 	var err error
-	if f.d.full && f.at+len(p) > len(c) { // only overwriting is still possible
+	if f.d.full && f.at+len(p) > len(c) { // the part that overwrites existing bytes is written
 		p, err = p[:min(max(len(c)-f.at, 0), len(p))], syscall.ENOSPC
 	}
 	next := append(bytes.Clone(c[:min(f.at, len(c))]), p...)
@@ -234,8 +236,9 @@ type simWorld struct {
 	mu      sync.Mutex
 	until   map[string]time.Time // guarded by mu; when each node's lease ends
 	made    map[string]simMade   // guarded by mu; secrets that were created successfully
-	counted map[string]bool      // guarded by mu; no longer needed
-	shares  map[seal.ShareID]time.Time
+	counted map[string]bool      // guarded by mu; secrets that are no longer needed
+	// shares contains the end of each share; guarded by mu.
+	shares map[seal.ShareID]time.Time
 }
 
 type simMade struct {

@@ -29,11 +29,11 @@ func TestStatusShowsTheWorstReplicaAndAllProblems(t *testing.T) {
 	for range 5 { // the order of the kinds varies
 		st = n.Status(cfg, server.Health{Why: "it starts"}, &server.ClusterStats{LeaseHeld: true, Copies: copies, Bus: bus.Stats{}})
 		if st.This.BehindRecords != 7 || st.This.StaleSeconds != 9 {
-			t.Errorf("the worst copy is %d records and %v s behind", st.This.BehindRecords, st.This.StaleSeconds)
+			t.Errorf("the worst replica is %d records and %v s behind", st.This.BehindRecords, st.This.StaleSeconds)
 		}
 	}
 	if got := st.This.Actors["bad"]; len(st.This.Actors) != 21 || got != (ActorsOfKind{1, 2, 3}) {
-		t.Errorf("%d kinds of actors; the kind with the bad copy has %+v", len(st.This.Actors), got)
+		t.Errorf("%d kinds of actors; the kind with the bad replica has %+v", len(st.This.Actors), got)
 	}
 	if !st.Unlisted || len(st.Nodes) != 0 {
 		t.Errorf("without a database, the nodes are %v", st.Nodes)

@@ -154,7 +154,7 @@ func TestADrainedNodeGivesNothingToADrainedNode(t *testing.T) {
 				t.Errorf("the serving node moves its actors to %q", d.receivers)
 			}
 			if d.compares < 3 || !slices.Equal(d.compared, names) {
-				t.Errorf("node %d compared its copies %d times, with %q", i+1, d.compares, d.compared)
+				t.Errorf("node %d compared its replicas %d times, with %q", i+1, d.compares, d.compared)
 			}
 			if len(d.sentAway) > 0 || d.drops > 0 {
 				t.Errorf("node %d disconnects people: %q", i+1, d.sentAway)
@@ -194,7 +194,7 @@ func TestAnIsolatedNodeStepsAside(t *testing.T) {
 }
 
 // A node that loses its lease disconnects its people, drops everything in memory, and comes back as
-// a new incarnation. The other nodes notice nothing.
+// a new incarnation. The other nodes are not affected.
 func TestANodeThatLostItsLeaseStartsOver(t *testing.T) {
 	watched(t, func(x *trio, all []*duties) {
 		time.Sleep(3 * time.Second)

@@ -32,8 +32,8 @@ var faultsOf = map[powercut.Kind][]powercut.Fault{
 // short.
 var mappedFiles = map[string]bool{"write-ahead log": true, "table": true, "statistics": true}
 
-// plan is one fault. It begins with the nth call at a place. It occurs once, or again with each
-// call until the server ends.
+// plan is one fault. The first nth calls at a place succeed, and the next call fails. If stays is
+// set, each later call fails, too, until the disk is repaired.
 type plan struct {
 	at    place
 	fault powercut.Fault

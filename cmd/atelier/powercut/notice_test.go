@@ -50,7 +50,7 @@ func without(trace powercut.Trace, file string) (careless powercut.Trace) {
 	return careless
 }
 
-// This tests the oracle itself: its expectations after a cut.
+// The test covers the oracle: its expectations after a cut.
 func TestExpectationsFollowTheNotesBeforeACut(t *testing.T) {
 	lab, message := item{Kind: "codelab", Key: "l"}, item{Kind: "message", Codelab: "l", Key: "m"}
 	var trace powercut.Trace

@@ -22,7 +22,7 @@ type verdict struct {
 
 // tryCut starts the server on the folder that remains after a cut, in a folder below scratch, and
 // verifies the server's data. If the server refuses to start, its error must mention the recovery
-// flag. With this flag it must recover everything acknowledged except tokens.
+// flag. With this flag, it must recover everything acknowledged except tokens.
 func tryCut(p *program, t powercut.Trace, cut powercut.Cut, scratch string) (v verdict, err error) {
 	v = verdict{cut: cut, folder: t.Rebuild(cut)}
 	e, err := expect(t, cut.Point, v.folder.Reach)

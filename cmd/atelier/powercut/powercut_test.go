@@ -215,8 +215,8 @@ func TestServerSurvivesDiskFaults(t *testing.T) {
 		}
 		inParallel(plans, func(pl plan) {
 			o, err := tryFault(p, pl, t.TempDir(), t.TempDir())
-			// Some calls are rare, such as the removal of a table after a compaction. On a busy machine
-			// they need more steps.
+			// Some calls are rare, such as the removal of a table after a compaction. On a busy
+			// machine, they need more steps.
 			for _, steps := range []int{120, 480} {
 				if err == nil && o.fired == 0 {
 					pl.nth, pl.steps, pl.stays = 0, steps, false
@@ -227,9 +227,9 @@ func TestServerSurvivesDiskFaults(t *testing.T) {
 			defer checks.Unlock()
 			switch {
 			case err != nil:
-				t.Errorf("%s from call %d on (stays: %t): %v", pl, pl.nth, pl.stays, err)
+				t.Errorf("%s after %d calls (stays: %t): %v", pl, pl.nth, pl.stays, err)
 			case len(o.wrong) > 0:
-				t.Errorf("%s from call %d on (stays: %t, seed %d), occurred %d times\n%s", pl, pl.nth, pl.stays, pl.seed, o.fired, o.story())
+				t.Errorf("%s after %d calls (stays: %t, seed %d), occurred %d times\n%s", pl, pl.nth, pl.stays, pl.seed, o.fired, o.story())
 			}
 			fired[pl.String()] += o.fired
 			acknowledged += o.acknowledged
@@ -246,7 +246,7 @@ func TestServerSurvivesDiskFaults(t *testing.T) {
 	t.Logf("%d requests acknowledged, %d starts refused; how often each fault occurred:\n%s", acknowledged, refusals, &b)
 }
 
-// inParallel tries all cases, two in parallel.
+// inParallel tries all cases, two concurrently.
 func inParallel[T any](all []T, try func(T)) {
 	work := make(chan T)
 	var done sync.WaitGroup

@@ -25,7 +25,7 @@ func (s brokenStore) Stats() durable.StoreStats { return durable.StoreStats{Fail
 
 // In an earlier version, if the disk failed during a start, the error contained only "no answer in
 // time".
-func TestErrorsOfAStartSayThatTheDiskFailed(t *testing.T) {
+func TestErrorsOfAStartContainTheErrorOfTheDisk(t *testing.T) {
 	disk, late := errors.New("input/output error"), durable.ErrTimeout
 	c := &Core{store: brokenStore{failed: disk}}
 	if err := c.explain(late); !errors.Is(err, late) || !errors.Is(err, disk) || !strings.Contains(err.Error(), disk.Error()) {

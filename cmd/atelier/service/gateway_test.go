@@ -7,7 +7,7 @@ import "testing"
 func TestAHallBehindOneRouterCanConnect(t *testing.T) {
 	for descriptors, most := range map[int]int{20_000: 15_000, 1024: 768} {
 		if n := ofOneAddress(descriptors); n != most {
-			t.Errorf("with %d descriptors one address may open %d connections, want %d", descriptors, n, most)
+			t.Errorf("with %d descriptors, one address can open %d connections, want %d", descriptors, n, most)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func TestMemoryIsReleasedOnceAfterAPeak(t *testing.T) {
 	} {
 		grown, known := g.since(sample.allocated)
 		if got := r.due(grown, known, sample.unused); got != sample.due {
-			t.Errorf("look %d: due is %v", i+1, got)
+			t.Errorf("sample %d: due is %v", i+1, got)
 		}
 		if sample.due {
 			r.done(20 * mib)

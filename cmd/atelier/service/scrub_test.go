@@ -60,7 +60,7 @@ func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A log of each kind of actors gets a record that is no event.
+	// A log of each kind of actors gets a record that is not an event.
 	for _, name := range []string{"codelab/" + labs[4].Id, "catalog/settings", "participants/all", "people/all", "webhooks/w1"} {
 		log, err := c.store.Open(name)
 		if err != nil {

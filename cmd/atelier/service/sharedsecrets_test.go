@@ -202,8 +202,8 @@ func TestANodeWithAnotherSecretIsRefused(t *testing.T) {
 	}
 }
 
-// Secrets in the database cannot be read without the cluster secret, and nodes detect swaps and
-// rollbacks. Backups do not contain the secrets.
+// Secrets in the database cannot be read without the cluster secret. Nodes detect secrets that are
+// damaged or have another name. Backups do not contain the secrets.
 func TestSecretsInTheDatabaseAreSealed(t *testing.T) {
 	cfg := aNode(t, "first", postgrestest.Database(t), t.TempDir())
 	c, err := openNode(t, cfg)
@@ -265,7 +265,7 @@ func TestSecretsInTheDatabaseAreSealed(t *testing.T) {
 	}
 }
 
-// cluster.secret changes while no node runs. The sealed secrets stay the same.
+// cluster.secret can be changed while no node runs. The secrets that it seals stay the same.
 func TestTheClusterSecretCanBeChanged(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)

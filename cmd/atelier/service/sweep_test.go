@@ -20,7 +20,7 @@ func TestASweepRunsWhenAHelpersTimeEnds(t *testing.T) {
 		time.Second: time.Second + time.Millisecond, 29 * time.Second: 29*time.Second + time.Millisecond, time.Hour: grantsEvery,
 	} {
 		if got := untilSweep(ending(now.Add(end)), now); got != want {
-			t.Errorf("%v before the end the next sweep is in %v, want %v", end, got, want)
+			t.Errorf("%v before the end, the next sweep is in %v, want %v", end, got, want)
 		}
 	}
 	if got := untilSweep(ending{}, now); got != grantsEvery {

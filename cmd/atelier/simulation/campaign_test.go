@@ -22,8 +22,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Campaign runs many seeds, using every CPU. Each seed runs in a process with one CPU, so that the
-// Go scheduler makes as few choices of its own as possible.
+// Campaign runs many seeds in several worker processes. Each process uses one CPU, so that the Go
+// scheduler makes as few choices of its own as possible.
 type Campaign struct {
 	// First is the first seed. Seeds is the number of seeds in a round. Run repeats rounds for at
 	// least the duration For. If For is 0, it runs one round.
@@ -53,7 +53,7 @@ type report struct {
 }
 
 // hang is the time after which a seed counts as hanging. A seed hangs if a goroutine waits for a
-// mutex whose holder waits for time, because time in a test bubble then stops.
+// mutex whose holder waits for a timer, because time in a test bubble then stops.
 const hang = time.Minute
 
 // crashed is the finding of a process that crashed or hung.
@@ -62,8 +62,9 @@ const crashed = "crash: the process ended"
 // errFound means that the simulation found a defect.
 var errFound = errors.New("the simulation failed")
 
-// Run runs the seeds and reports the first failing seed. At the end it prints how often each event
-// occurred. After 1,000 unchanged plans or more, it fails if an event never occurred.
+// Run runs the seeds until one fails, and reports the failing seed. If none fails, it prints how
+// often each event occurred. After 1,000 unchanged plans or more, it fails if an event never
+// occurred.
 func (c *Campaign) Run() error {
 	began, total, ran := time.Now(), counts{}, uint64(0)
 	for first := c.First; ; first += c.Seeds {

@@ -204,7 +204,7 @@ func (c *client) taken(what string, s *server, err error) error {
 	return err
 }
 
-// expected lists the errors that a server may return under faults.
+// expected lists the errors that a server can return under faults.
 var expected = []error{
 	durable.ErrUnavailable, durable.ErrTimeout, durable.ErrBusy, durable.ErrReadOnly, durable.ErrQuarantined, durable.ErrClosed, durable.ErrFenced,
 	errCommit, // from requests that use the store without an actor
@@ -214,7 +214,7 @@ func isOne(err error, of []error) bool {
 	return slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) })
 }
 
-// again repeats a command with the same reference on another node. Like real clients, it repeats
+// again repeats a command with the same reference on random nodes. Like real clients, it repeats
 // every command whose outcome is unknown. It also repeats some acknowledged commands, to check that
 // none is executed twice.
 func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (any, uint64, error) {
@@ -267,7 +267,7 @@ func (c *client) word(v *codelab.View) string {
 	return draw.Names[c.Rand.IntN(len(draw.Names))]
 }
 
-// shortLived creates a codelab and deletes it. No trace of the codelab may remain. shortLived
+// shortLived creates a codelab and deletes it. All its data must then be removed. shortLived
 // returns the codelab's id once the deletion is acknowledged, otherwise "".
 func (c *client) shortLived(n *node) (deleted string) {
 	s := n.server.Load()

@@ -172,8 +172,8 @@ func (m *mount) Collect(inUse files.InUse) (removed int, err error) {
 	return removed, nil
 }
 
-// remove removes all objects with the sum that have no lease and are older than the grace period,
-// if nothing references the sum.
+// remove removes all objects with the sum that have no lease, are no longer young, and are at least
+// as old as grace. If something references the sum, it removes nothing.
 func (m *mount) remove(inUse files.InUse, sum files.Sum, grace time.Duration) (removed int, err error) {
 	if err := errors.Join(m.wait(), m.works()); err != nil {
 		return 0, err

@@ -39,7 +39,8 @@ type family struct {
 	ended  time.Time // when its end was acknowledged
 }
 
-// check verifies a node's answer about a grant. began is the time of the request.
+// check verifies whether a node was right to accept or refuse a grant. began is the time of the
+// request.
 func (g *grants) check(s *server, x *grant, began time.Time, good bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -196,7 +197,7 @@ func (v *visitor) useEverywhere(x *grant, after time.Duration) {
 	}
 }
 
-// taken reports whether a successful response arrived.
+// taken records the result of an action, and reports whether a successful response arrived.
 func (v *visitor) taken(s *server, what, id string, err error) bool {
 	if err = s.leaves(err); err == nil {
 		v.g.w.history.count("command", what)

@@ -62,7 +62,7 @@ func (p Plan) refusing() bool { return p.Seed%10 == 1 }
 // formatDelivery formats a delivery.
 func formatDelivery(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
 
-// send receives a delivery, and refuses many first attempts.
+// send receives a delivery. It refuses every third delivery if this is the first attempt.
 func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) webhook.Outcome {
 	select {
 	case <-time.After(5 * time.Millisecond):
@@ -111,7 +111,7 @@ func (h *hooks) begin() error {
 		return fmt.Errorf("create the webhook: %w", err)
 	}
 	h.id = id
-	time.Sleep(1500 * time.Millisecond) // on several nodes the webhook is active within a second
+	time.Sleep(1500 * time.Millisecond) // on several nodes, the webhook is active within a second
 	h.since = h.w.model.committedTo()
 	return nil
 }
@@ -173,7 +173,7 @@ func (h *hooks) refused() int {
 }
 
 // stop makes the receiver refuse every delivery until the webhook is stopped, and then resumes the
-// webhook. It runs while no other fault is active. If registration has closed, stop does nothing.
+// webhook. It runs while no other fault is active. If registration has closed, stop ends early.
 func (h *hooks) stop() error {
 	c := newClient(h.w, "c98", h.w.plan.random(ofClients-3))
 	register := func(times int) (registered bool) {
@@ -268,7 +268,7 @@ func (h *hooks) checkTries() error {
 		}
 		tries, err := s.hooks.Tries(h.id)
 		if err != nil {
-			continue // in progress
+			continue // this node cannot respond now
 		}
 		all, err := s.hooks.All()
 		if err != nil || len(all) != 1 {

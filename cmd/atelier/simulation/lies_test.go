@@ -20,7 +20,7 @@ import (
 	"atelier/transport/messages"
 )
 
-// Each oracle detects its kind of fault. In each case a layer below or next to the server
+// Each oracle detects its kind of fault. In each case, a layer below or next to the server
 // misbehaves, and the expected oracle must report it.
 func TestOraclesDetectFaults(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -295,7 +295,7 @@ func (hoardingBlobs) Discard(files.InUse, ...files.Sum) error { return nil }
 
 func (hoardingBlobs) Collect(files.InUse) (int, error) { return 0, nil }
 
-// stubborn never notices the end of its lease, and continues to write.
+// stubborn never detects the end of its lease, and continues to write.
 type stubborn struct{ durable.Shared }
 
 func (n *stubborn) Holds() bool { return true }

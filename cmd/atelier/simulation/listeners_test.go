@@ -10,8 +10,8 @@ import (
 	"atelier/actors/room"
 )
 
-// listener is the connection of one person. It receives the messages of a node's room. When that
-// node ends, the listener connects to another node and continues from its position.
+// listener is a client of one person. It receives the messages of a node's room. When its
+// connection ends, the listener connects to a random node and continues from its position.
 type listener struct {
 	w      *world
 	name   string
@@ -107,8 +107,8 @@ func (c *connections) end(which func(*connection) bool) {
 	}
 }
 
-// sentAway ends the connections of an attendee, or all if attendee is "". A node calls it when the
-// attendee's grants have ended.
+// sentAway ends the connections of an attendee to a room, or all its connections if attendee is "".
+// A node calls it when the grants of these people or the room itself have ended.
 func (m *model) sentAway(r *room.Room, attendee string) {
 	m.open.end(func(c *connection) bool { return c.room == r && (attendee == "" || c.who == attendee) })
 }

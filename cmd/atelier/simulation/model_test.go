@@ -37,13 +37,13 @@ type model struct {
 	// views contains the hash of the view at each position, and the place where it was read.
 	views map[uint64]seen
 	acked uint64 // the highest position acknowledged to anybody
-	// removed contains names and texts of removed people, and deleted texts. None of their bytes
-	// may remain.
+	// removed contains names and texts of removed people, and deleted texts. All of them must be
+	// erased.
 	removed []string
 	// names counts how many people had each name, because a new person can reuse a removed person's
 	// name.
 	names   map[string]int
-	deleted []string // ids of codelabs of which nothing may remain
+	deleted []string // ids of deleted codelabs; all their data must be removed
 	// taken contains messages that became, or may have become, a question to all. Such a question
 	// stays when its message is deleted. It is removed together with its author.
 	taken map[string]bool
@@ -60,13 +60,13 @@ type model struct {
 	failure string // the first failure
 }
 
-// fact is the result of an acknowledged command.
+// fact describes a person or a message by the commands about it.
 type fact struct {
 	names []string
-	since uint64 // the position of the command's event
+	since uint64 // the position of its acknowledged creation, or 0
 	// ending means that a command to remove the object was sent, so the object can be gone.
 	ending bool
-	// gone is the position of its acknowledged removal.
+	// gone is the position of its acknowledged removal, or 0.
 	gone uint64
 	of   [2]string // the message's author and recipient
 	// simulated means that the person belongs to a rehearsal.
@@ -89,7 +89,7 @@ func newModel(w *world) *model {
 	return &model{w: w, rules: oracle.New(), ends: map[uint64]bool{}, names: map[string]int{}, quiet: make(chan struct{}), people: map[string]*fact{}, messages: map[string]*fact{}, taken: map[string]bool{}, views: map[uint64]seen{}}
 }
 
-// begin sets the codelab of the run. Its first events are already committed.
+// begin sets the codelab of the run. Its first event is already committed.
 func (m *model) begin(lab string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -344,7 +344,7 @@ func (m *model) checkView(where string, v *codelab.View, seq uint64) {
 		if before.sum != sum {
 			m.failLocked("same view", "at position %d %s shows another state than %s", seq, where, before.where)
 		}
-		return // this position was already checked, and newer facts have later positions
+		return // this view was already checked, and checkReference compares it with all events
 	}
 	for id, f := range m.people {
 		m.checkFact(where, "attendee "+id, f, v.Attendee(id) != nil, seq)

@@ -12,7 +12,7 @@ import (
 // Plan describes one run. The seed determines everything else.
 type Plan struct {
 	Seed uint64
-	// Nodes is the number of nodes, 1 to 5.
+	// Nodes is the number of nodes. PlanOf chooses 1 to 5, and Parse accepts at most 9.
 	Nodes int
 	// Clients is the number of people who act concurrently. Listeners is the number of connections
 	// that only listen. Payers use tokens, Visitors sign in and out, and Uploaders send files.
@@ -45,8 +45,8 @@ func PlanOf(seed uint64) Plan {
 	return p
 }
 
-// maxReplicated returns the maximum size of records that an owner sends to followers. In some plans
-// it is so small that followers must read announced records from the store.
+// maxReplicated returns the maximum size in bytes of a batch that an owner sends to followers, or 0
+// for the default. In some plans, it is so small that followers must read records from the store.
 func (p Plan) maxReplicated() int {
 	if p.Seed%4 == 0 {
 		return 200

@@ -151,6 +151,6 @@ func (m *model) checkLinear() {
 	operations := slices.Clone(m.operations)
 	m.mu.Unlock()
 	if porcupine.CheckOperationsTimeout(positions, operations, 20*time.Second) == porcupine.Illegal {
-		m.fail("linearizable", "the answers to %d operations have no order: a read went backwards, or missed an acknowledged write", len(operations))
+		m.fail("linearizable", "the responses to %d operations have no possible order: a read went backwards, or missed an acknowledged write", len(operations))
 	}
 }

@@ -78,7 +78,7 @@ func leftovers() (all []string) {
 	return all
 }
 
-// act makes clients and listeners act, and faults happen.
+// act runs the clients and listeners, and triggers faults, until the given time.
 func (w *world) act(until time.Time) {
 	var all sync.WaitGroup
 	for i := range w.plan.Clients {
@@ -106,8 +106,8 @@ func (w *world) act(until time.Time) {
 	}
 }
 
-// startAll starts all nodes and ends all faults. It also cancels planned commit failures. After
-// each such failure a webhook would pause for 30 s, longer than its oracle waits.
+// startAll starts all nodes and cancels planned commit failures. After each such failure, a webhook
+// would pause for 30 s, longer than its oracle waits.
 func (w *world) startAll() {
 	var all sync.WaitGroup
 	for _, n := range w.nodes {
@@ -210,8 +210,8 @@ func (w *world) presence() {
 	w.model.still(false)
 }
 
-// leave makes all listeners leave. In some runs one node first loses its links to the other nodes,
-// and then ends. The other nodes must notice without a message that nobody is connected to it.
+// leave makes all listeners leave. In some runs, one node first loses its links to the other nodes,
+// and then ends. The other nodes must detect without a message that nobody is connected to it.
 func (w *world) leave() {
 	quietly := func() {
 		close(w.model.quiet)

@@ -82,7 +82,7 @@ func writeReport(r report) {
 	}
 }
 
-// A formatted plan parses as the same plan, and each smaller plan contains less.
+// A formatted plan parses as the same plan. The same applies to smaller plans.
 func TestFormattedPlansParseToTheSamePlan(t *testing.T) {
 	for seed := range uint64(50) {
 		p := PlanOf(seed)

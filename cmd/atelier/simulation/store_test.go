@@ -13,7 +13,7 @@ import (
 
 // watchLease makes the check "out". It reads a node's lease in the database before a request. The
 // caller calls answered when the node has answered. If the lease had already expired before the
-// request, answered reports a finding.
+// request, and the node has not rejoined since, answered reports a finding.
 func (w *world) watchLease(n *node) (answered func(what string)) {
 	before, held := w.store.Lease(n.name)
 	return func(what string) {
@@ -86,8 +86,8 @@ func (m *model) checkStore(j durable.Journal) {
 	}
 }
 
-// counted returns the last position at which each poll's ballots were removed. No record before
-// it can reveal who voted.
+// counted returns the last position at which each poll's ballots were removed. After erasing, no
+// record before this position contains a ballot.
 func (m *model) counted() map[string]uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -147,7 +147,7 @@ func (p *payer) act() {
 	}
 }
 
-// issue creates a token, with an idempotency key in half the cases. With the same key, another node
+// issue creates a token, with an idempotency key in half the cases. With the same key, every node
 // must return the same token.
 func (p *payer) issue(s *server) {
 	p.made++
@@ -292,7 +292,7 @@ func (p *payer) use(s *server, x *issued, op tokenOp) {
 	x.operations = append(x.operations, o)
 }
 
-// misuse tries to use a token with another checkout, a few times at most, because more attempts
+// misuse tries to use a token with another checkout, at most three times per token. More attempts
 // would lock the token.
 func (p *payer) misuse(s *server, x *issued) {
 	p.t.mu.Lock()
@@ -374,7 +374,7 @@ func (t *tokens) check() {
 	}
 }
 
-// settle checks every token on every node. Each node must know each token.
+// settle checks every token on every node. Each node must find each token.
 func (t *tokens) settle() {
 	p := &payer{t: t, number: 900, name: "p0", rand: t.w.plan.random(ofPayers - 1)}
 	t.mu.Lock()

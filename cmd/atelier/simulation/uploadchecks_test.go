@@ -204,8 +204,8 @@ func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name stri
 	}
 }
 
-// newest returns a node's view once the view shows everything that is committed now. It waits
-// briefly, and otherwise returns nil. A view does not show committed commands before they are
+// newest returns a node's view once the view shows everything that is committed now. It waits for
+// at most 2 s, and otherwise returns nil. A view does not show committed commands before they are
 // acknowledged. A reference and its upload can therefore be gone while the last view still contains
 // them.
 func (u *uploads) newest(s *server) (*codelab.View, uint64) {
@@ -292,7 +292,7 @@ func (u *uploads) settle(when string) {
 	}
 }
 
-// lookAt reports files that a codelab references but lacks.
+// lookAt reports missing files that a codelab references.
 func (u *uploads) lookAt(when string, s *server, view *codelab.View) {
 	for name, by := range references(view) {
 		if up, err := s.files.Get(name); !u.firm(name) {

@@ -16,7 +16,7 @@ import (
 const night = 15 * time.Minute
 
 // afterwards ends a run after a long time with all nodes down. One node starts and sweeps.
-// Afterwards only files that codelabs reference remain.
+// Afterwards, only files that codelabs reference remain.
 func (u *uploads) afterwards() {
 	if u.w.plan.Uploaders == 0 || u.w.model.failed() != "" {
 		return

@@ -59,7 +59,7 @@ func below(path string, roots ...string) bool {
 }
 
 // Imports point down, from cmd to transport to actors. Persistence is on the same level as
-// transport, and implements interfaces of the actors. The harness is independent of the server.
+// transport, and implements interfaces of the actors. The packages of bench import none of these.
 func TestImportsPointDown(t *testing.T) {
 	const (
 		web   = "github.com/valyala/fasthttp"

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// real reads the real list, relative to the root of the module.
+// real parses the real list. read reads a file, relative to the root of the module.
 func real(t *testing.T) (all []*mutant, read func(string) ([]byte, error)) {
 	t.Helper()
 	root := filepath.Join("..", "..", "..", "..")
