@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,11 +68,14 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 			for i, cfg := range nodeConfigs(t, 3, postgrestest.Database(t), c) {
 				host := fmt.Sprint("127.0.0.", 2+i)
 				cfg.Server.Listen, cfg.Server.InternalListen = net.JoinHostPort(host, public), net.JoinHostPort(host, internal)
-				if l, err := net.Listen("tcp", cfg.Server.Listen); err != nil {
+				l, err := net.Listen("tcp", cfg.Server.Listen)
+				switch {
+				case errors.Is(err, syscall.EADDRNOTAVAIL):
 					t.Skipf("this machine has no %s: %v", host, err)
-				} else {
-					_ = l.Close()
+				case err != nil:
+					t.Fatal(err)
 				}
+				_ = l.Close()
 				s, err := startVersion(t, cfg, 0, "")
 				if err != nil {
 					t.Fatal(err)

@@ -99,6 +99,7 @@ func (m *market) loadUntilKilled(cmd *exec.Cmd, after int, round int) map[string
 	var wg sync.WaitGroup
 	for client := range 16 {
 		wg.Go(func() {
+			defer kill() // if the test fails
 			for i := 0; !dead.Load(); i++ {
 				f := &fate{checkout: fmt.Sprintf("%d-%d-%d", round, client, i)}
 				status, b, ok := post(m.platform, "/tokenize", record{"credential": visa(), "binding": m.binding(f.checkout)})

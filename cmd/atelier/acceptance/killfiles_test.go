@@ -51,6 +51,7 @@ func TestFilesSurviveSIGKILL(t *testing.T) {
 		var uploads sync.WaitGroup
 		for i, p := range people {
 			uploads.Go(func() {
+				defer kill() // if the test fails
 				for n := range 12 {
 					content := fmt.Sprintf("%d %d %d %0*d", round, i, n, 300_000, n)
 					made := p.try(c, []byte(content))

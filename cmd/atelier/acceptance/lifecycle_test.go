@@ -229,9 +229,11 @@ func TestAcknowledgedWritesSurviveAShutdownUnderLoad(t *testing.T) {
 	warm := make(chan struct{}, len(writers))
 	for i, w := range writers {
 		all.Go(func() {
+			warmed := sync.OnceFunc(func() { warm <- struct{}{} })
+			defer warmed() // if the test fails
 			for n := 0; ; n++ {
 				if n == 20 {
-					warm <- struct{}{}
+					warmed()
 				}
 				text := fmt.Sprint(i, "-", n)
 				if w.live.conn.WriteJSON(record{"type": "chat", "message": text, "ref": text}) != nil || !confirmed(w.live, text) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/nodes"
@@ -166,6 +167,7 @@ func TestACodelabCanBeMovedToANode(t *testing.T) {
 		t.Fatal(err)
 	}
 	place(t, op, control.Placing{Do: "move", Node: "node1", Codelab: c.id}) // the codelab has no owner
+	eventual(t, "the codelab on node1", func() bool { return owns(0) == 1 })
 }
 
 // The status lists a dead node as a problem until an operator forgets the node, however long ago it
@@ -253,8 +255,8 @@ func TestCodelabsAreSpreadOverTheNodes(t *testing.T) {
 		all := owns()
 		return len(all) == 3 && slices.Min(all) >= count/3*9/10 && slices.Max(all) <= count/3*11/10+4 // the 4 are actors that are not codelabs
 	}
-	for !spread() {
-		if t.Context().Err() != nil {
+	for deadline := time.Now().Add(2 * time.Minute); !spread(); {
+		if time.Now().After(deadline) {
 			t.Fatalf("the nodes own %v", owns())
 		}
 	}

@@ -145,6 +145,7 @@ func TestACodelabCanBeDeletedDuringRequests(t *testing.T) {
 		people[i] = c.attendee(fmt.Sprint("P", i))
 	}
 	underWay := make(chan struct{})
+	begun := sync.OnceFunc(func() { close(underWay) })
 	together(len(people)+1, func(i int) {
 		if i == len(people) {
 			<-underWay
@@ -153,9 +154,10 @@ func TestACodelabCanBeDeletedDuringRequests(t *testing.T) {
 			}
 			return
 		}
+		defer begun() // if the test fails
 		for n := range 40 {
 			if i == 0 && n == 10 {
-				close(underWay)
+				begun()
 			}
 			p := people[i]
 			for _, a := range []answer{

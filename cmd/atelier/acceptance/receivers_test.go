@@ -58,7 +58,7 @@ func TestReceiversAcceptOnlySignedDeliveries(t *testing.T) {
 			secret := c.admin.post("/admin/webhooks", record{"url": r.URL + "/in", "events": []string{"attendee_registered"}, "codelabs": []string{c.id}}).object().text("secret")
 			lines := r.start(command, secret)
 			c.attendee("Lin")
-			first := <-r.passed
+			first := r.next()
 			if got := next(t, lines); got != "attendee_registered "+first.header.Get("webhook-id") {
 				t.Errorf("the receiver printed %q", got)
 			}
@@ -88,9 +88,9 @@ func TestReceiversAcceptOnlySignedDeliveries(t *testing.T) {
 				t.Errorf("a delivery without a signature returned %d", status)
 			}
 			c.attendee("Max")
-			second := <-r.passed
+			second := r.next()
 			for second.header.Get("webhook-id") == first.header.Get("webhook-id") {
-				second = <-r.passed // a slow response makes the server repeat a delivery
+				second = r.next() // a slow response makes the server repeat a delivery
 			}
 			if got := next(t, lines); got != "attendee_registered "+second.header.Get("webhook-id") {
 				t.Errorf("the receiver then printed %q, want the second registration", got)
@@ -154,6 +154,18 @@ func (r *sampleReceiver) start(command []string, secret string) <-chan string {
 	}
 	r.t.Fatal("the receiver does not listen")
 	return nil
+}
+
+// next returns the next delivery that passed.
+func (r *sampleReceiver) next() delivery {
+	r.t.Helper()
+	select {
+	case d := <-r.passed:
+		return d
+	case <-time.After(testTimeout):
+		r.t.Fatal("no delivery passed")
+		return delivery{}
+	}
 }
 
 func next(t *testing.T, lines <-chan string) string {

@@ -131,9 +131,6 @@ func (w *rightsWorld) may(role string, op rest.Operation) bool {
 	if strings.HasSuffix(at, "/events") {
 		at += "?since=none" // an invalid position, because the response would otherwise be a stream without an end
 	}
-	if op.Root && !op.Basic {
-		return true // anyone with the address of a file can read it
-	}
 	var body any
 	if op.Method != "GET" {
 		body = "[" // an invalid body, which no operation accepts

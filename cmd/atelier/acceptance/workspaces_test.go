@@ -374,10 +374,12 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 	for round := range 3 {
 		var wg sync.WaitGroup
 		acknowledged := make([]string, 2)
-		stop := make(chan struct{})
+		enough := make(chan struct{})
+		kill := sync.OnceFunc(func() { close(enough) })
 		for i, of := range []string{git.code() + "/branches/main/files", plain.code() + "/folders/main/files"} {
 			admin := []*class{git, plain}[i].admin
 			wg.Go(func() {
+				defer kill() // if the test fails
 				for n := 0; ; n++ {
 					v := fmt.Sprint(round, ".", n)
 					body, _ := json.Marshal(record{"files": []record{file("a", v), file("dir/b", v)}})
@@ -397,12 +399,12 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 						acknowledged[i] = v
 					}
 					if n == 20 && i == 0 {
-						close(stop)
+						kill()
 					}
 				}
 			})
 		}
-		<-stop
+		<-enough
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		wg.Wait()
