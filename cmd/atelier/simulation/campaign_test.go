@@ -54,7 +54,7 @@ type report struct {
 
 // hang is the time after which a seed counts as hanging. A seed hangs if a goroutine waits for a
 // mutex whose holder waits for a timer, because time in a test bubble then stops.
-const hang = time.Minute
+const hang = 3 * time.Minute
 
 // crashed is the finding of a process that crashed or hung.
 const crashed = "crash: the process ended"

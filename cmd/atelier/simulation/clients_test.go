@@ -198,10 +198,15 @@ const answerWithin = time.Minute
 // taken returns the error that the client receives instead of err if the connection failed.
 func (c *client) taken(what string, s *server, err error) error {
 	err = s.leaves(err)
-	if known := durable.Refused(err) || errors.Is(err, errDown) || isOne(err, expected); err != nil && !known {
-		c.w.model.fail("answers", "%s got the unexpected error %v for %s from %s", c.Name, err, what, s.n.name)
-	}
+	c.w.judge(c.Name, what, s, err)
 	return err
+}
+
+// judge fails the simulation if a client got an error that faults do not explain.
+func (w *world) judge(client, what string, s *server, err error) {
+	if known := durable.Refused(err) || errors.Is(err, errDown) || isOne(err, expected); err != nil && !known {
+		w.model.fail("answers", "%s got the unexpected error %v for %s from %s", client, err, what, s.n.name)
+	}
 }
 
 // expected lists the errors that a server can return under faults.

@@ -205,6 +205,7 @@ func (v *visitor) taken(s *server, what, id string, err error) bool {
 		return true
 	}
 	v.g.w.history.add(v.name, s.n.name, "%s %s: %v", what, id, err)
+	v.g.w.judge(v.name, what, s, err)
 	return false
 }
 

@@ -172,6 +172,7 @@ func (p *payer) issue(s *server) {
 	x.token, err = s.vault.Tokenize(shop, in)
 	err = s.leaves(err)
 	p.note(s, "tokenizes "+mark, err)
+	p.t.w.judge(p.name, "Tokenize", s, err)
 	for again := 0; keyed && (err != nil || again == 0) && again < 5; again++ {
 		if s = p.server(); s == nil {
 			continue
@@ -179,6 +180,7 @@ func (p *payer) issue(s *server) {
 		repeated, failed := s.vault.Tokenize(shop, in)
 		if failed = s.leaves(failed); failed != nil {
 			p.note(s, "tokenizes "+mark+" again", failed)
+			p.t.w.judge(p.name, "Tokenize again", s, failed)
 			continue
 		}
 		if err == nil && repeated != x.token && !p.t.jumped.Load() && time.Now().Before(x.earliest) {
