@@ -445,7 +445,7 @@ func TestANodeStopsWhileAReplicaIsRead(t *testing.T) {
 		read.Go(func() { _, _ = c.hosts[1].Get("a") })
 		defer read.Wait()
 		eventually(t, "the request", func() bool { return c.hosts[1].Stats().Questions.Load() > questions })
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := c.hosts[1].Close(ctx); err != nil {
 			t.Error(err)

@@ -78,7 +78,7 @@ func start(t *testing.T, j durable.Journal, k durable.Kind[string, string, sumVi
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		_ = h.Close(ctx)
 	})

@@ -47,7 +47,7 @@ func held(t *testing.T, j durable.Journal, actor string) string {
 
 func finishErasing(t *testing.T, h *host) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := h.FinishErasing(ctx); err != nil {
 		t.Fatal(err)

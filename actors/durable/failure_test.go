@@ -237,7 +237,7 @@ func TestAnActorThatFailsWhileStoppingStillStops(t *testing.T) {
 		ask(t, hd, fmt.Sprint(i))
 	}
 	j.fail.Store(true)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if !h.Rest(ctx, hd, true) || h.Stats().Failures.Load() != 1 {
 		t.Fatalf("the condition is %v after %d failures", hd.Condition(), h.Stats().Failures.Load())
@@ -289,7 +289,7 @@ func TestShutdownAnswersWaitingCallers(t *testing.T) {
 	<-asked
 	close(goOn)
 	eventually(t, "the failure", func() bool { return h.Stats().Failures.Load() == 1 })
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_ = h.Close(ctx)
 	if err := <-waits; !errors.Is(err, durable.ErrUnavailable) {

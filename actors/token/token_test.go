@@ -168,7 +168,7 @@ func (w *world) start() {
 
 func (w *world) stop() {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := w.vault.Close(ctx); err != nil {
 		w.Error(err)

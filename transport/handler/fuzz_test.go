@@ -61,7 +61,7 @@ func newStage(t testing.TB) *stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		for _, close := range []func(context.Context) error{cfg.Production.Close, cfg.Sandbox.Close, people.Close} {
 			if err := close(ctx); err != nil {

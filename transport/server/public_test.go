@@ -42,7 +42,7 @@ func serve(t *testing.T, prepare func(p *Public)) *Public {
 
 func stop(t *testing.T, p *Public) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := p.Shutdown(ctx); err != nil {
 		t.Fatalf("Shutdown returned %v", err)
