@@ -78,8 +78,8 @@ func TestAFloodOfDenialsIsBounded(t *testing.T) {
 	})
 }
 
-// A denial names the caller, the place and the kind of refusal. A failed sign-in also has the
-// reason.
+// The record of a denial contains the caller, the codelab, the IP address and the HTTP status. The
+// record of a failed sign-in contains the reason.
 func TestDenialsIdentifyTheCaller(t *testing.T) {
 	store := memory.New()
 	defer store.Close()

@@ -29,7 +29,7 @@ func testOwnLog(t *testing.T) {
 			other := []string{"", "platform", "shop"}[i%3]
 			var rows []durable.Row
 			switch i % 5 {
-			case 0: // in nobody's log
+			case 0: // in no participant's own log
 				rows = trail.Rows(r)
 			default:
 				rows = trail.OwnRows(r, &Own{TokenLastFour: fmt.Sprint(i)}, "shop", other)

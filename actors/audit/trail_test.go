@@ -57,7 +57,7 @@ func TestFaultsAreDistinguishedFromExpiredRecords(t *testing.T) {
 	}
 	store.fault = durable.ErrNotFound
 	if n, err, own, ownErr := read(); n != 0 || err != nil || own != 0 || ownErr != nil {
-		t.Errorf("of expired records, Find returned %d (%v), Owned %d (%v)", n, err, own, ownErr)
+		t.Errorf("after the records expired, Find returned %d (%v), Owned %d (%v)", n, err, own, ownErr)
 	}
 	store.fault = errors.New("the disk is broken")
 	if n, err, own, ownErr := read(); n != 0 || !errors.Is(err, store.fault) || own != 0 || !errors.Is(ownErr, store.fault) {
@@ -93,8 +93,8 @@ func TestAnExpiredRecordDoesNotHideOthers(t *testing.T) {
 	}
 }
 
-// The trail is searched by codelab, by action, and by the person who did it or was affected.
-// The newest records come first, and only those that match count for a page.
+// The trail is searched by codelab, by action, and by the person who acted or was affected.
+// The newest records come first. Limit and Offset count only matching records.
 func TestTheTrailCanBeSearched(t *testing.T) {
 	store := memory.New()
 	defer store.Close()
@@ -183,8 +183,8 @@ func TestADamagedRecordIsAnError(t *testing.T) {
 	}
 }
 
-// A record without a change, such as that of a login, is also written while the disk is nearly
-// full.
+// A record that accompanies no change, such as the record of a login, is written even while the
+// disk is nearly full.
 func TestARecordUsesTheDiskReserve(t *testing.T) {
 	store := memory.New()
 	defer store.Close()

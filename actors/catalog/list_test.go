@@ -196,7 +196,7 @@ func TestTheListEqualsASimpleModel(t *testing.T) {
 				for _, end := range []string{"A", "B"} {
 					code := id + end
 					if got, _ := l.ByJoinCode(code); (got != nil) != (plain[id].GetJoinCode() == code) {
-						t.Fatalf("an unused join code %s finds %v", code, got)
+						t.Fatalf("the lookup of the join code %s returned %v", code, got)
 					}
 				}
 				var alike []string

@@ -8,7 +8,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// has verifies which codelab has the slug "tour".
+// has verifies which codelab has the slug "tour", and whether the slug is only claimed.
 func has(t *testing.T, j durable.Journal, codelab string, claimed bool) {
 	t.Helper()
 	if id, c, err := catalog.BySlug(j, "tour"); id != codelab || c != claimed || err != nil {

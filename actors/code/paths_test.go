@@ -99,7 +99,7 @@ func FuzzPaths(f *testing.F) {
 		}
 		// An accepted path can be written below the root, and nowhere else.
 		if err := root.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Skip(err) // a file of an earlier round is in the way
+			t.Skip(err) // the file system can refuse a name that CheckPath accepts
 		}
 	})
 }

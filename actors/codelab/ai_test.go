@@ -160,7 +160,7 @@ func TestOnlyAdminsAskTheAIWhileItIsOff(t *testing.T) {
 	}
 	last := l.audits[len(l.audits)-1]
 	if last.Action != "ai_query" || last.ActorType != "admin" || last.Metadata["model"] != "m" {
-		t.Errorf("audit record %v", last)
+		t.Errorf("the last audit record is %v", last)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestAPushSucceedsOrFailsAsAWhole(t *testing.T) {
 	}
 	last := l.audits[len(l.audits)-1]
 	if last.Action != "git_push" || last.Metadata["commits"] != "3" || last.Metadata["branches"] != "c" || last.Metadata["removed"] != "1" {
-		t.Errorf("audit record %v", last)
+		t.Errorf("the last audit record is %v", last)
 	}
 	if before.Workspace.Heads[0].Tree != "t1" || len(before.Workspace.Heads) != 1 {
 		t.Error("an earlier view changed")

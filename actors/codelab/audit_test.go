@@ -145,7 +145,7 @@ func TestTheAuditTrailRecordsEachAction(t *testing.T) {
 		"git_push lab branches:main,step-1-start commits:4 removed:1")
 	did(ann, TakeCode{Name: KeptHead}, "workspace_download lab name:main")
 	if took := l.attendee(ann.ID).CodeTaken.GetName(); took != KeptHead {
-		t.Errorf("audit record of Anna's download: %q", took)
+		t.Errorf("Anna's CodeTaken has the name %q", took)
 	}
 	did(ann, TakeCode{}, "workspace_download lab")
 	did(ann, AskAI{Model: "m", StepNumber: 2}, "ai_query lab model:m step_number:2")

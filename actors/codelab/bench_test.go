@@ -22,8 +22,8 @@ type noFrames struct{}
 
 func (noFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) { return room.Frame{}, false }
 
-// BenchmarkDurableCommands sends progress commands in a closed loop through
-// real codelab actors to the disk and back.
+// BenchmarkDurableCommands measures progress commands that codelab actors write to disk. Each
+// caller sends its next command after the reply to its last one.
 func BenchmarkDurableCommands(b *testing.B) {
 	for _, c := range []struct{ labs, callers int }{{1, 64}, {64, 512}} {
 		b.Run(fmt.Sprintf("actors=%d/callers=%d", c.labs, c.callers), func(b *testing.B) {

@@ -35,7 +35,7 @@ func (m *marks) mark(what string) string {
 	return v
 }
 
-// personCommand draws a command by one person, or by a facilitator about one.
+// personCommand draws a command by one person, or by a facilitator about this person.
 func personCommand(t *rapid.T, l *lab, who, other *marks) Command {
 	self := &Caller{Role: RoleAttendee, ID: who.id, Name: who.values[0], Person: who.id, Generation: l.attendee(who.id).Generation}
 	cmd := Command{Caller: self}
@@ -182,7 +182,7 @@ func TestNoDataOfARemovedAttendeeStays(t *testing.T) {
 				kept = kept || !changed && e.GetChatPosted().GetMessage().GetId() == m.Id || changed && r.GetChatPosted().GetMessage().GetId() == m.Id
 			}
 			if !kept {
-				t.Fatalf("the message %v was erased, although its people stay", m)
+				t.Fatalf("the message %v was erased, although its sender and receiver stay", m)
 			}
 		}
 	})
@@ -236,7 +236,7 @@ func TestDeletedTextsLeaveTheLog(t *testing.T) {
 	}
 }
 
-// Every command of a removed person is refused, even with a grant from before the removal.
+// Commands of a removed person are refused, even with a grant from before the removal.
 func TestRemovedPersonCannotAct(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -316,7 +316,8 @@ func TestWhichEventsTriggerErasing(t *testing.T) {
 	}
 }
 
-// BenchmarkForget removes one of many people from the largest chat.
+// BenchmarkForget measures the removal of a person who has sent no messages, in a chat of maximum
+// length.
 func BenchmarkForget(b *testing.B) {
 	var chat cow.Vector[*pb.ChatMessage]
 	for range maxChat {

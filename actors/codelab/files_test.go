@@ -51,7 +51,7 @@ func (l *lab) note(rows []durable.Row) {
 	}
 }
 
-// checkUses verifies that the recorded references are those of the state.
+// checkUses verifies that the recorded references equal the references in the state.
 func checkUses(t *rapid.T, l *lab) {
 	t.Helper()
 	want := map[string]bool{}

@@ -96,7 +96,7 @@ func TestTheFirstAnswerIsKeptNextToTheLast(t *testing.T) {
 	}
 }
 
-// A snapshot from before first answers were kept contains only the last answer.
+// A snapshot that predates first answers contains only the last answer.
 func TestAnAnswerFromAnOlderSnapshotIsAlsoTheFirst(t *testing.T) {
 	old := &pb.QuizAnswer{Id: "1", Answer: "0", IsCorrect: true}
 	if first, right := FirstAnswer(old); first != "0" || !right {

@@ -12,7 +12,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// The missing requirements are those for which Complete is refused.
+// Complete is refused while View.Missing returns requirements, and its error names each of them.
 func TestCompleteIsRefusedForTheMissingRequirements(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

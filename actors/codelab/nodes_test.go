@@ -141,8 +141,8 @@ func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
 	})
 }
 
-// After the response to a deletion, the store contains no data of the codelab, even before the
-// sweep of the next start. Other codelabs stay.
+// After the response to a deletion, the store contains no log of the codelab, even before the
+// sweep of the next start. The logs of other codelabs stay.
 func TestADeletionRemovesTheLog(t *testing.T) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()

@@ -238,7 +238,7 @@ func TestPublishingChangesOnlyWhatItContains(t *testing.T) {
 	materials := []*pb.Material{{Title: "new", MaterialType: Link, LinkUrl: "https://example.org"}}
 	l.publish(t, Publish{Title: "New", Steps: textOf("A=1"), Materials: &materials})
 	if l.materials.Len() != 1 || l.materials.At(0).Title != "new" {
-		t.Error("the materials are not those of the version")
+		t.Error("the codelab's materials differ from the materials of the version")
 	}
 	before := len(l.events)
 	l.publish(t, Publish{Title: "New", Steps: textOf("A=1"), Materials: &materials})

@@ -66,7 +66,7 @@ func TestAPersonsReferencesAreBounded(t *testing.T) {
 		r.add("p", fmt.Sprint(i), uint64(i), now.UnixMilli())
 	}
 	if r.admit("p", now) == nil || r.admit("q", now) != nil {
-		t.Error("the bound does not apply to exactly the person with so many references")
+		t.Error("admit does not refuse exactly the person at the limit")
 	}
 	if err := r.admit("p", now.Add(refsFor)); err != nil {
 		t.Errorf("after ten minutes: %v", err)

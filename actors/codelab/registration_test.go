@@ -25,7 +25,7 @@ func (l *lab) register(t *testing.T, r Register) *pb.Attendee {
 }
 
 // Rate limits count only registrations that Admit accepts. The codelab must refuse all other
-// registrations for the same reason as Admit, which does not know the registered people.
+// registrations for the same reason as Admit, which has no list of the registered people.
 func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 	l := newLab()
 	l.create(t)
@@ -138,7 +138,7 @@ func TestResetPINEndsThePreviousGeneration(t *testing.T) {
 	if v := l.Capture(); !v.Stands(lin.Id, again.Generation) || v.Stands(lin.Id, lin.Generation) || v.Stands("nobody", 0) || !v.Stands(max.Id, 0) {
 		t.Error("the view disagrees about the current generations")
 	}
-	// A PIN reset in a journal from before generations ends no session.
+	// A PIN reset in a journal that predates generations ends no session.
 	old := New("lab", Rules{}, naming.NewIDs("lab"))
 	for i, e := range l.events {
 		e = proto.Clone(e).(*pb.Event)

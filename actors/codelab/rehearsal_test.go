@@ -163,7 +163,7 @@ func TestRealPeopleCanTakeNamesOfSimulatedOnes(t *testing.T) {
 }
 
 // Simulated attendees vote in an anonymous poll only among themselves. No result mixes their votes
-// with those of real people.
+// with the votes of real people.
 func TestSimulatedAttendeesStayOutOfAnonymousPolls(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -38,7 +38,8 @@ func rehearsed(t *testing.T, labs *codelab.Codelabs) string {
 	return m.Id
 }
 
-// played makes players run until they are stopped, and counts them.
+// played configures players of rehearsals that run until they are stopped. n counts the running
+// ones.
 func played(n *atomic.Int32) func(*codelab.Config) {
 	return func(cfg *codelab.Config) {
 		cfg.Rehearse = func(ctx context.Context, _ codelab.Codelab) {
@@ -74,7 +75,7 @@ func TestARehearsalEndsAtTheSetTime(t *testing.T) {
 		id := rehearsed(t, labs)
 		time.Sleep(3*time.Minute - time.Second)
 		if n, runs := left(t, labs, id); n != 2 || !runs || players.Load() != 1 {
-			t.Errorf("before the end: %d items left, running %v, %d players; the codelab must not rest either", n, runs, players.Load())
+			t.Errorf("before the end: %d items left, running %v, %d players; want 2 items, running true, 1 player", n, runs, players.Load())
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()

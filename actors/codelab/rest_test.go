@@ -17,7 +17,7 @@ import (
 )
 
 // A codelab goes to rest when nobody requests it and nobody is connected. A connected person keeps
-// the codelab in memory even by only listening.
+// the codelab in memory, even if this person only listens.
 func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()

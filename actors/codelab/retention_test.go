@@ -132,7 +132,7 @@ func TestACodelabIsDeletedTheConfiguredTimeAfterItsEnd(t *testing.T) {
 		}
 		last := r.audited[len(r.audited)-1]
 		if last.Action != "codelab_delete" || last.ActorType != "system" || last.TargetId != r.id {
-			t.Errorf("audit record %v", last)
+			t.Errorf("the last audit record is %v", last)
 		}
 	})
 }

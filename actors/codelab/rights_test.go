@@ -13,7 +13,7 @@ import (
 )
 
 // The codelab itself checks the permissions of facilitators, of an item's author, and of another
-// attendee. The test covers only these checks, not those of REST and messages.
+// attendee. The test covers only these checks, not the checks of REST and messages.
 func TestPermissionsOfCommands(t *testing.T) {
 	// scene is a codelab with items of Ann, and the ids of these items.
 	type scene struct {

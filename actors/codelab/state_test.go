@@ -281,7 +281,7 @@ func anyCommand(t *rapid.T, l *lab) Command {
 	return cmd
 }
 
-// The drawn commands include those about files, code and live teaching, and none is empty.
+// The drawn commands include commands about files, code and live teaching, and none is empty.
 func TestCommandsOfAllSubjectsAreDrawn(t *testing.T) {
 	drawn := map[string]bool{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -304,8 +304,8 @@ func TestCommandsOfAllSubjectsAreDrawn(t *testing.T) {
 }
 
 // TestAnySequenceOfCommands drives a codelab with any commands, and checks the invariants after
-// each. At the end, replaying the events yields the live state, and so does a snapshot with its
-// tail. Erasing an erased event again does not change it.
+// each. At the end, replaying the events yields the live state, and so do a snapshot and the later
+// events. Erasing an erased event again does not change it.
 func TestAnySequenceOfCommands(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLab()

@@ -17,7 +17,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// opened is a node that calls then when it follows a log.
+// opened is a node that calls its function then each time it follows a log.
 type opened struct {
 	durable.Shared
 	then func(actor string)

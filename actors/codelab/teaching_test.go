@@ -337,7 +337,7 @@ func TestTheProjectorShowsOnlyPublicQuestions(t *testing.T) {
 		if got := l.Capture().Spotlight.GetId() == q; got != shown {
 			t.Errorf("a question in state %v is on the projector: %v", state, got)
 		}
-		// A question that the room can no longer see leaves the projector, for any reason.
+		// A question that attendees can no longer see is removed from the projector.
 		if shown {
 			for _, later := range []pb.QuestionState{questionWaiting, questionHidden} {
 				l.must(t, admin, ChangeQuestion{QuestionID: q, State: &state})

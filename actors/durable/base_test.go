@@ -31,7 +31,7 @@ func erasers() durable.Kind[string, string, sumView] { return eraser(nil) }
 // version, it applied the rewritten records and showed 1 instead of 3 at the same position,
 // permanently.
 func TestAFollowerLoadsARewrittenLog(t *testing.T) {
-	inBubble(t, func(t *testing.T) { // no beat sends requests over the cut link
+	inBubble(t, func(t *testing.T) { // in a bubble, no beat sends requests over the cut link
 		// With a long OwnerTimeout, the follower reads the log only because the link was restored.
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.OwnerTimeout = time.Hour })
 		apart(t, c)
@@ -66,7 +66,7 @@ func TestACutOffFollowerLoadsARewrittenLog(t *testing.T) {
 // the replica's position. In an earlier version, acknowledged attendees were lost on all nodes in
 // this case.
 func TestATakeoverLoadsARewrittenLog(t *testing.T) {
-	inBubble(t, func(t *testing.T) { // no beat sends requests over the cut link
+	inBubble(t, func(t *testing.T) { // in a bubble, no beat sends requests over the cut link
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.OwnerTimeout = time.Hour })
 		apart(t, c)
 		c.net.Repair("n2", "n1") // only requests of the node that takes over reach the owner

@@ -291,8 +291,8 @@ func TestWithoutALeaseNothingIsRead(t *testing.T) {
 	})
 }
 
-// Nodes can send each other messages outside the log.
-func TestTellReachesOtherNodes(t *testing.T) {
+// Nodes can send each other messages that are not in the log.
+func TestABroadcastReachesOtherNodes(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		net := bustest.NewNet()
 		store, nodes := memory.Share(2)

@@ -354,7 +354,7 @@ func TestUrgentCommandsUseTheReserve(t *testing.T) {
 	// A command that passed the gate just before is refused by the store.
 	hd = get(t, start(t, j, k, durable.Options{}), "b")
 	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
-		t.Errorf("a command that the gate let through returned %v, want ErrReadOnly", err)
+		t.Errorf("a command that the gate accepted returned %v, want ErrReadOnly", err)
 	}
 }
 

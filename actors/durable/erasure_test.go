@@ -163,7 +163,8 @@ func TestErasureIsNotRepeated(t *testing.T) {
 	}
 }
 
-// A log of a release without rows of erasures is erased if one of its events requires erasing.
+// A log of a release that stored no rows of erasures is erased if one of its events requires
+// erasing.
 func TestALogWithoutAMarkIsErased(t *testing.T) {
 	j := store(t)
 	ask(t, get(t, start(t, j, kind(), durable.Options{}), "a"), "1")
@@ -224,7 +225,8 @@ func TestOneRoundServesManyRequests(t *testing.T) {
 	}
 }
 
-// A request during a round is erased in the next one, which begins after the pause.
+// A request that arrives during a round is carried out in the next round, which begins after the
+// pause.
 func TestTheNextRoundStartsAfterThePause(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j := store(t)
@@ -368,7 +370,7 @@ func TestRemovingTheRowOfAFinishedErasureIsRetried(t *testing.T) {
 	if tries, rounds := j.tries.Load(), rounds.Load(); tries != 3 || rounds != 1 {
 		t.Errorf("%d tries and %d rounds, want 3 and 1", tries, rounds)
 	}
-	// A request during the round is also erased, not only recorded.
+	// A request that arrives during the round is also carried out, not only recorded.
 	j.left.Store(1)
 	ask(t, hd, "1")
 	ask(t, hd, "0")

@@ -104,7 +104,7 @@ func TestAReadDoesNotShareAnEarlierRequest(t *testing.T) {
 		if n := c.hosts[1].Stats().Questions.Load() - questions; n != 1 {
 			t.Errorf("the later read sent %d requests, want 1", n)
 		}
-		// Now the follower knows the position, and waits for the record.
+		// Now the follower has received the position, and waits for the record.
 		select {
 		case sum := <-later:
 			t.Fatalf("the later read returned %d before the replica shows 2", sum)

@@ -80,8 +80,9 @@ func TestACutOffFollowerShowsRecordsOlderThanALease(t *testing.T) {
 	})
 }
 
-// If readers accept a slightly older state, a follower cut off from its owner reads the log after
-// two beats and reports the age of its state. For other kinds Near then fails.
+// Readers of a kind with FromLog accept a slightly older state. A follower of such a kind that is
+// cut off from its owner reads the log after two beats and reports the age of its state. For a kind
+// without FromLog, Near then fails.
 func TestACutOffFollowerReadsNearFromTheLog(t *testing.T) {
 	for _, fromLog := range []bool{true, false} {
 		t.Run(fmt.Sprint("from the log: ", fromLog), func(t *testing.T) {

@@ -34,7 +34,7 @@ func TestEachPersonActsByTheirOwnSession(t *testing.T) {
 	}
 	siblings := s.Siblings("lab")
 	if slices.Sort(siblings); !slices.Equal(siblings, []string{"lin", "max"}) || len(s.Siblings("other")) != 0 {
-		t.Errorf("the siblings in the lab are %v, or those elsewhere are not empty", siblings)
+		t.Errorf("the siblings in the lab are %v, or there are siblings elsewhere", siblings)
 	}
 	browser := s.Family()
 	for _, tc := range []struct {

@@ -458,7 +458,7 @@ func TestForgettingAnAttendeeRemovesTheirGrants(t *testing.T) {
 		}
 		d.crash()
 	}
-	if len(d.attendees) != 2 { // those of b and c
+	if len(d.attendees) != 2 { // the attendees of b and c
 		t.Errorf("grants of %d attendees are kept, want 2", len(d.attendees))
 	}
 }

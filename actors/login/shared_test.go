@@ -197,7 +197,7 @@ func TestAGrantAfterAFailedEndDoesNotRestoreASession(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok, _ := s[1].Use("first"); !ok {
-		t.Fatal("the second node does not know the session")
+		t.Fatal("the second node does not have the session")
 	}
 	away.now.Store(true)
 	if err := s[1].End("first"); err == nil {
@@ -237,7 +237,7 @@ func TestAnUnreadableEndIsReadLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok, _ := s[1].Use("first"); !ok {
-		t.Fatal("the second node does not know the session")
+		t.Fatal("the second node does not have the session")
 	}
 	away.now.Store(true)
 	if err := s[0].End("first"); err != nil {

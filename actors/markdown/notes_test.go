@@ -115,7 +115,7 @@ func TestTextsWithoutNotesAreReturnedUnchanged(t *testing.T) {
 	}
 }
 
-// A text of twice the length takes twice the steps, whatever it repeats.
+// A text of twice the length takes at most about twice the steps, whatever it repeats.
 func TestRemovingNotesTakesLinearTime(t *testing.T) {
 	for _, part := range []string{
 		"```notes\n", "```notes\n```\n", "> ```notes\n", "- ```notes\n", "a\n```notes\nx\n```\n2. ```\n   ```notes\n   y\n   ```\n", "<aside class=facilitator>\n", "<aside\n", "<aside \"", "</aside>",

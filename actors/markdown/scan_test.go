@@ -70,7 +70,7 @@ func TestTheScannerFindsTheHeadingsOfAFullParser(t *testing.T) {
 	})
 }
 
-// A text of twice the length takes about twice the steps at most, whatever it repeats.
+// A text of twice the length takes at most about twice the steps, whatever it repeats.
 func TestScanningTakesLinearTime(t *testing.T) {
 	looked := func(source string) int {
 		s := New([]byte(source))

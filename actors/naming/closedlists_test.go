@@ -97,9 +97,9 @@ func texts[S ~string](list []S) (plain []string) {
 	return plain
 }
 
-// TestNoEnumerationIsStale checks every enumeration in documents, comments and literals. If it
-// shares two members with a closed list, it must be that list or a listed part of it. For example,
-// the test finds a policy that was added to the code but not to README.
+// TestNoEnumerationIsStale checks every enumeration in documents, comments and literals. An
+// enumeration that shares at least two members with a closed list must be that list or a listed
+// part of it. For example, the test finds a policy that was added to the code but not to README.
 func TestNoEnumerationIsStale(t *testing.T) {
 	if testing.Short() {
 		t.Skip("this test reads all sources")
@@ -309,8 +309,8 @@ func written(t *testing.T) (files []string) {
 	return files
 }
 
-// words returns the comments and literals of a source at their positions, and the commas between
-// them. The rest is blank.
+// words returns the comments, string literals, commas and white space of a source at their
+// positions. All other bytes are semicolons.
 func words(source []byte) string {
 	var s scanner.Scanner
 	files := token.NewFileSet()

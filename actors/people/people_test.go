@@ -171,7 +171,7 @@ func TestAHelperIsSignedInOnOnePhoneUntilTheirEnd(t *testing.T) {
 	}
 	v := o.c.Capture()
 	if v.Stands(p.Id, first.Generation, o.now) || !v.Stands(p.Id, second.Generation, o.now) {
-		t.Error("the sessions of both phones are valid, or of none")
+		t.Error("the sessions of both phones are valid, or neither is")
 	}
 	end, ok := v.NextEnd(o.now)
 	if !ok || !end.Equal(o.now.Add(time.Hour-time.Minute)) {

@@ -98,7 +98,7 @@ func results(v *codelab.View) string {
 	return b.String()
 }
 
-// In ten minutes, forty simulated people use everything that attendees can, each at their own pace.
+// In ten minutes, forty simulated people use all functions for attendees, each at their own pace.
 func TestSimulatedPeopleWorkThroughACodelab(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		plays(t, 1, 40, 10, func(ws codelab.Codelab, comings *atomic.Int64) {

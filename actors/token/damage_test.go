@@ -181,7 +181,7 @@ func TestADamagedTokenAffectsNoOther(t *testing.T) {
 func TestTheTimeOfAQuarantineIsMeasuredByUptime(t *testing.T) {
 	clock := clockAt(time.Now())
 	w := newWorld(t, func(o *Options) { o.Clock = clock })
-	s := newShard(w.vault) // a separate shard, because those of the vault run on other goroutines
+	s := newShard(w.vault) // a separate shard, because the vault's shards run on other goroutines
 	s.quarantine(seal.Name{1})
 	clock.jump(24 * time.Hour)
 	if s.forgive(); len(s.troubled) != 1 {

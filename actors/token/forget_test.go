@@ -10,8 +10,8 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// An operator without the keys can count the lost tokens. Forget removes these tokens and not those
-// of another stream in the same database.
+// An operator without the keys can count the lost tokens. Forget removes these tokens, and not the
+// tokens of another stream in the same database.
 func TestTheTokensOfAStreamAreCountedAndForgotten(t *testing.T) {
 	w := newWorld(t)
 	other := newWorld(t, func(o *Options) { o.Journal, o.Stream = w.journal, "stream-2" })

@@ -89,7 +89,8 @@ func inWorld(t *testing.T, fn func(w *world)) {
 	})
 }
 
-// deadLetters is how long that goroutine runs (see durable.NewSystem).
+// deadLetters is the maximum run time of the goroutine that the actor library starts for a message
+// to a stopped actor (see durable.NewSystem).
 const deadLetters = time.Millisecond
 
 // start opens the webhooks and runs them.
@@ -317,7 +318,7 @@ func TestTwentyConsecutiveFailuresStopAWebhook(t *testing.T) {
 			t.Errorf("an event for a stopped webhook makes %d rows", n)
 		}
 		w.answers(200)
-		w.hooks.drain(context.Background(), id, w.send) // as on a node that does not know yet that the webhook is stopped
+		w.hooks.drain(context.Background(), id, w.send) // as on a node that has not read yet that the webhook is stopped
 		time.Sleep(time.Hour)
 		if n := len(w.got()); n != before+20 || w.count(queueTable) != 25 {
 			t.Errorf("after the webhook was stopped, %d deliveries were sent, and %d wait", n-before-20, w.count(queueTable))
@@ -364,7 +365,8 @@ func TestResumingSendsDeliveriesThatWaitForALaterAttempt(t *testing.T) {
 	})
 }
 
-// If the next attempt is due within soon, resuming leaves the delivery in the queue unchanged.
+// If the next attempt is due within the duration soon, resuming leaves the delivery in the queue
+// unchanged.
 func TestResumingDoesNotRepeatADeliveryThatIsAboutToBeSent(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
@@ -410,7 +412,7 @@ func TestASlowReceiverHasOneConnection(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if got := w.got(); len(got) != 10 || most != 1 {
-			t.Errorf("%d deliveries were sent, up to %d to the slow receiver at a time", len(got), most)
+			t.Errorf("%d deliveries were sent, up to %d of them concurrently to the slow receiver", len(got), most)
 		}
 	})
 }
@@ -561,7 +563,7 @@ func TestADeletedWebhookLeavesNoData(t *testing.T) {
 		if n := w.emit(TokenUsed); n != 0 {
 			t.Errorf("an event after the deletion makes %d rows", n)
 		}
-		w.hooks.drain(context.Background(), id, w.send) // as on a node that does not know of the deletion yet
+		w.hooks.drain(context.Background(), id, w.send) // as on a node that has not read the deletion yet
 		log, err := w.journal.Follow("webhooks/" + id)
 		if err != nil {
 			t.Fatal(err)
@@ -605,7 +607,7 @@ func TestStopDoesNotCountAgainstTheReceiver(t *testing.T) {
 	})
 }
 
-// A test changes the number of consecutive failures in neither direction.
+// A test delivery neither increases nor resets the number of consecutive failures.
 func TestATestDoesNotChangeTheNumberOfFailures(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
@@ -814,7 +816,8 @@ func TestOnlySuccessStatusesDeliver(t *testing.T) {
 	}
 }
 
-// The audit trail contains who created and deleted a webhook, and from where.
+// The audit trail contains the callers that created and deleted a webhook, with their IP addresses
+// and browsers.
 func TestWebhooksAreAudited(t *testing.T) {
 	inWorld(t, func(w *world) {
 		who := Caller{Type: "admin", ID: "boss", IP: "192.0.2.7", UserAgent: "browser"}

@@ -79,10 +79,10 @@ func copyStore(t *testing.T, from, to string) {
 	}
 }
 
-// TestAnyDamageToAnyFileIsDetected damages every file of a closed and of a killed store, in each
-// way. The store either starts with all acknowledged data, or refuses to start and names the file.
-// After a refusal it starts with RecoverDamaged, and has the undamaged data. The store never
-// silently starts with less data.
+// TestAnyDamageToAnyFileIsDetected applies each kind of damage to every file of a closed store and
+// of a killed store. The store either starts with all acknowledged data, or refuses to start and
+// names the file. After a refusal it starts with RecoverDamaged, and has the undamaged data. The
+// store never silently starts with less data.
 func TestAnyDamageToAnyFileIsDetected(t *testing.T) {
 	// A closed store has no logs left, so the test copies each log while the store writes it.
 	base, older := filepath.Join(t.TempDir(), "store"), map[string][]byte{}

@@ -183,7 +183,7 @@ func TestSnapshotQueueIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A snapshot larger than the bound is accepted if none other waits.
+	// A snapshot larger than the bound is accepted if no other snapshot waits.
 	if err := a.Snapshot(1, make([]byte, 2000), 0, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -235,7 +235,7 @@ func TestObjectsAreSaved(t *testing.T) {
 			continue
 		}
 		if err != nil {
-			t.Errorf("%s: saving again: %v", name, err)
+			t.Errorf("%s: saving returned %v", name, err)
 		}
 		got := map[string]string{}
 		for in := tar.NewReader(&saved); ; {

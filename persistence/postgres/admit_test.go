@@ -66,7 +66,8 @@ func TestARefusedNodeIsNotAMember(t *testing.T) {
 	if err := b.Rejoin(context.Background()); !errors.Is(err, ErrRefused) || !errors.Is(err, refuse) || beside != "a" {
 		t.Errorf("the rejoin of a refused node returned %v", err)
 	}
-	// At the first check no other node existed. Another node existed after the lease was taken.
+	// The first check accepts the node. The second check, which follows once the lease is taken,
+	// refuses it.
 	calls := 0
 	_, err := Open(Options{URL: url, Node: "c", Admit: func([]durable.Member) error {
 		if calls++; calls == 2 {

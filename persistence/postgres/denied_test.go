@@ -11,7 +11,7 @@ import (
 
 // The error for a missing grant contains the statement that grants it. This test runs the suggested
 // statements until the store opens. In an earlier version, the error was a bare SQLSTATE.
-func TestAMissingGrantSaysWhatToGrant(t *testing.T) {
+func TestTheErrorForAMissingGrantContainsTheStatement(t *testing.T) {
 	dsn := postgrestest.Database(t)
 	first, err := Open(Options{URL: dsn, Node: "first"})
 	if err != nil {

@@ -29,7 +29,7 @@ func TestAFeedMissesNoLateCommit(t *testing.T) {
 	}
 	defer conn.Close(ctx)
 	put(t, s, row("slow", "old"))
-	// The row's transaction id is lower than that of the next commit.
+	// The row's transaction id is lower than the id of the next commit.
 	if _, err := conn.Exec(ctx, "begin; update atelier.rows set changed = pg_current_xact_id(), value = null, expires = clock_timestamp() where key = 'slow'"); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,8 @@ type node struct {
 	url string
 }
 
-// Expire ends the lease, as seen by other nodes.
+// Expire ends the lease in the database, so that other nodes can take over. The node's own process
+// does not notice this before its next renewal.
 func (n node) Expire() {
 	postgrestest.Exec(n.t, n.url, "update atelier.nodes set lease_until = clock_timestamp() - interval '1 millisecond' where node = $1", n.Node())
 }

@@ -33,8 +33,8 @@ func TestASecretIsCreatedOnceAndReadableByItsOwnerOnly(t *testing.T) {
 	}
 }
 
-// A damaged file is not accepted as a secret. The file may be truncated, the disk may have lost a
-// block of it, or the checksum is not on a separate line.
+// A damaged file is not accepted as a secret. The file can be truncated, the disk can have lost a
+// block of it, or the checksum can be on the line of the key.
 func TestADamagedSecretIsRefused(t *testing.T) {
 	for _, content := range []string{"", "\n", "a key" + sumMark + sumOf("a key"), strings.Repeat("\x00", 44), "oKSt-xSHIo56" + strings.Repeat("\x00", 32)} {
 		path := filepath.Join(t.TempDir(), "a.key")

@@ -128,8 +128,9 @@ func TestAVersionReusesTheFilesOfItsCodelab(t *testing.T) {
 	}
 }
 
-// A version in our own format without a guide removes the codelab's guide. The same applies to
-// materials. A tutorial keeps the codelab's guide and materials, and adds the files that it links.
+// A version in Atelier's own format without a guide removes the codelab's guide. The same applies
+// to materials. A tutorial keeps the codelab's guide and materials, and adds the files that it
+// links.
 func TestAVersionRemovesOnlyWhatItsFormSupports(t *testing.T) {
 	d := newDepot(t)
 	v := d.create(pack(t, sent(t, "notes.txt")))
@@ -138,7 +139,7 @@ func TestAVersionRemovesOnlyWhatItsFormSupports(t *testing.T) {
 	bare["materials.json"] = "[]"
 	out, _, err := d.open(pack(t, bare)).Version(v)
 	if err != nil || out.Guide == nil || *out.Guide != "" || out.Materials == nil || len(*out.Materials) != 0 {
-		t.Errorf("a version in our own form without guide and materials: %+v, %v", out, err)
+		t.Errorf("a version in Atelier's own format without guide and materials: %+v, %v", out, err)
 	}
 	out, _, err = d.open([]byte(tutorial)).Version(v)
 	if err != nil || out.Guide != nil || out.Materials != nil {

@@ -60,7 +60,7 @@ func TestInvalidPasswordsAreRefused(t *testing.T) {
 func TestAFloodOfUnknownBrowsersIsBounded(t *testing.T) {
 	c := NewPasswordComputer()
 	if all := cap(c.known.places) + cap(c.strangers.places); all > 2*runtime.GOMAXPROCS(0) || cap(c.known.places) == 0 {
-		t.Errorf("%d computations can run at a time", all)
+		t.Errorf("%d computations can run concurrently", all)
 	}
 	for range cap(c.strangers.places) {
 		c.strangers.places <- struct{}{} // all workers are busy

@@ -87,7 +87,8 @@ func TestPeopleActWhileTheirRecordIsValid(t *testing.T) {
 	}
 }
 
-// When a person is removed, their requests in progress are refused and their connections closed.
+// When a person is removed, their requests in progress are refused, and their connections are
+// closed.
 func TestARemovedPersonLosesTheirRightsAtOnce(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()
@@ -196,8 +197,8 @@ func TestFailedLoginsOfAPersonCountForTheirOwnLogin(t *testing.T) {
 	}
 }
 
-// A page in a frame has the rights of an attendee, but not those of the owner, a facilitator or an
-// assistant.
+// A page in a frame has the rights of an attendee, but not the rights of the owner, a facilitator
+// or an assistant.
 func TestFacilitatorsHaveNoRightsInAFrame(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()

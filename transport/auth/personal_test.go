@@ -31,10 +31,10 @@ func TestAPersonalSecretEndsWithItsGrant(t *testing.T) {
 		leading bool
 		end     func(*gate, *Identity)
 	}{
-		"an attendee logs out":   {(*gate).attendee, false, func(g *gate, i *Identity) { _ = g.Authenticator.End(i) }},
-		"an attendee leaves":     {(*gate).attendee, false, func(g *gate, i *Identity) { _ = g.Leave(i, label) }},
-		"an attendee's expires":  {(*gate).attendee, false, func(g *gate, _ *Identity) { g.clock = g.clock.Add(12 * time.Hour) }},
-		"an attendee is removed": {(*gate).attendee, false, func(g *gate, _ *Identity) { g.Sessions.Forget("lin") }},
+		"an attendee logs out":        {(*gate).attendee, false, func(g *gate, i *Identity) { _ = g.Authenticator.End(i) }},
+		"an attendee leaves":          {(*gate).attendee, false, func(g *gate, i *Identity) { _ = g.Leave(i, label) }},
+		"an attendee's grant expires": {(*gate).attendee, false, func(g *gate, _ *Identity) { g.clock = g.clock.Add(12 * time.Hour) }},
+		"an attendee is removed":      {(*gate).attendee, false, func(g *gate, _ *Identity) { g.Sessions.Forget("lin") }},
 		"another registers in that browser": {(*gate).attendee, false, func(g *gate, i *Identity) {
 			next, err := g.GrantAttendee(*i, label, "max", "Max", 0)
 			if err != nil {
@@ -43,8 +43,8 @@ func TestAPersonalSecretEndsWithItsGrant(t *testing.T) {
 			g.identify(next.Cookie, "")
 			g.clock = g.clock.Add(time.Hour) // the earlier id is no longer valid
 		}},
-		"an admin logs out":  {(*gate).admin, true, func(g *gate, i *Identity) { _ = g.Authenticator.End(i) }},
-		"an admin's expires": {(*gate).admin, true, func(g *gate, _ *Identity) { g.clock = g.clock.Add(8 * time.Hour) }},
+		"an admin logs out":        {(*gate).admin, true, func(g *gate, i *Identity) { _ = g.Authenticator.End(i) }},
+		"an admin's grant expires": {(*gate).admin, true, func(g *gate, _ *Identity) { g.clock = g.clock.Add(8 * time.Hour) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGate(t)

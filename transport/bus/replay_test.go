@@ -263,7 +263,7 @@ func TestReplayedMessagesAreRejected(t *testing.T) {
 	before = b.Stats().Rejected
 	attacker.publish(recorded, as) // before the node has the session of any other node
 	received = ears.count()
-	nothing("a receiver that knows nobody", b, before, StaleReceiver, UnknownSender)
+	nothing("a receiver without sessions of others", b, before, StaleReceiver, UnknownSender)
 }
 
 // A request that an attacker held back is rejected after its sender has returned with a new
@@ -441,7 +441,7 @@ func TestMessagesFromBeforeAGreetingAreRejected(t *testing.T) {
 	ask(t, b, "a", "y", "")
 	known := b.peers.session([]byte("a"), a.seal.session)
 	if known == nil {
-		t.Fatal("the node does not know the other")
+		t.Fatal("the node has no session of the other")
 	}
 	floor := known.window.floor
 	b.greet("a") // b already has the session of a, so the greeting changes nothing

@@ -162,7 +162,7 @@ func TestAFailedPackIsMadeAgain(t *testing.T) {
 	}
 	content.Close()
 	if held := packs.held.Load(); held != packs.bytes || held == 0 {
-		t.Errorf("%d bytes are held, want those of the pack", held)
+		t.Errorf("%d bytes are held, want the bytes of the pack", held)
 	}
 }
 

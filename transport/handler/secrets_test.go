@@ -16,9 +16,9 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 )
 
-// The test tokenizes and detokenizes through a real server. After the two responses it searches
-// each of our buffers. These contain the bytes read, decoded, decrypted and sent, and the rest of
-// the request in the server.
+// The test tokenizes and detokenizes through a real server. After each response it searches the
+// buffers that the handler wipes. These contain the bytes read, decoded, decrypted and sent, and
+// the rest of the request in the server.
 func TestBuffersWithACardAreWiped(t *testing.T) {
 	s := newStage(t)
 	var mu sync.Mutex

@@ -326,8 +326,8 @@ func TestListsOfEntityTagsAreParsed(t *testing.T) {
 	}
 }
 
-// A detached response begins only once. If it fails later, the client can see that the response is
-// incomplete.
+// A detached response begins only once. If it fails later, the client can detect that the response
+// is incomplete.
 func TestDetachedResponsesBeginOnce(t *testing.T) {
 	began := make(chan int, 10)
 	refuse := func(err error) Problem {

@@ -118,8 +118,8 @@ func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 	eventually(t, "everybody has left", func() bool { return h.hub.Stats().Sessions == 0 })
 }
 
-// follow reads at most some messages after the welcome, and returns the position of the last frame.
-// After the person's last frame it returns last.
+// follow reads the welcome and then at most a number of messages (some). It returns the position of
+// the last frame that it read, or last if this was the person's final frame.
 func follow(conn *websocket.Conn, pulse chan<- struct{}, person int, seen, last uint64, some int, forPerson func(uint64) (int, bool)) (uint64, error) {
 	mine := func(seq uint64) bool {
 		p, only := forPerson(seq)

@@ -211,7 +211,7 @@ func FuzzParse(f *testing.F) {
 }
 
 // A client repeats a message only if that can help.
-func TestErrorsSayWhetherToTryAgain(t *testing.T) {
+func TestOnlyTemporaryErrorsAdviseARetry(t *testing.T) {
 	for err, again := range map[error]bool{durable.ErrTooLarge: false, durable.ErrInternal: false, durable.ErrTimeout: true} {
 		if text := textOf(fmt.Errorf("write: %w", err)); strings.Contains(text, "try again") != again {
 			t.Errorf("the text for %v is %q", err, text)

@@ -73,8 +73,8 @@ func TestSummariesAreSentAtTheirRate(t *testing.T) {
 	})
 }
 
-// An attendees' summary is sent with the next message to everyone, or alone if no message follows
-// within a moment.
+// An attendees' summary is sent with the next message to everyone. If no message follows within a
+// few turns of the gateway (alone), the summary is sent by itself.
 func TestAttendeesSummariesWaitForAnotherMessage(t *testing.T) {
 	s, last := newSchool(t), map[string]*lastSent{}
 	hall, active := s.lab.Room, []codelab.Codelab{s.lab}
@@ -89,7 +89,7 @@ func TestAttendeesSummariesWaitForAnotherMessage(t *testing.T) {
 	}
 	summarize(active, last, alone)
 	if got := hall.TransientHead(); got != 2 {
-		t.Errorf("%d summaries were sent after a moment, want 2", got)
+		t.Errorf("%d summaries were sent after the last turn, want 2", got)
 	}
 }
 

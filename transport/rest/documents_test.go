@@ -57,7 +57,7 @@ func (d *description) components() map[string]json.RawMessage {
 	return all
 }
 
-// component returns the component to which a reference leads.
+// component returns the reference of the component that contains the target of ref.
 func component(ref string) string {
 	parts := strings.SplitN(ref, "/", 5) // the rest is a position in the component
 	return strings.Join(parts[:min(4, len(parts))], "/")
@@ -107,7 +107,7 @@ func TestTheDocumentFileIsUpToDate(t *testing.T) {
 }
 
 // Every path and component is in exactly one piece, and every component is used. Otherwise the last
-// of two equal names would silently win, and an unused component would stay forever.
+// of two equal names would silently replace the first, and an unused component would stay forever.
 func TestThePiecesOfTheDocumentFitTogether(t *testing.T) {
 	const shared = "shared.json"
 	files, err := fs.Glob(pieces, "openapi/*.json")
@@ -281,8 +281,8 @@ func TestComponentNamesAreUniqueIgnoringCase(t *testing.T) {
 	})
 }
 
-// A path leads to every component. Client generators omit other components, but still generate
-// references to them.
+// A path refers to every component, directly or through other components. Client generators omit
+// other components, but still generate references to them.
 func TestEveryComponentIsReachableFromAPath(t *testing.T) {
 	var doc struct {
 		Paths      any
@@ -303,7 +303,7 @@ func TestEveryComponentIsReachableFromAPath(t *testing.T) {
 	for kind, named := range doc.Components {
 		for name := range named {
 			if ref := "#/components/" + kind + "/" + name; !reached[ref] {
-				t.Errorf("no path leads to %s", ref)
+				t.Errorf("%s is not reachable from a path", ref)
 			}
 		}
 	}

@@ -75,8 +75,9 @@ func TestSigningInWithTheProviderCreatesANewSession(t *testing.T) {
 	}
 }
 
-// The sign-in page shows the reason for a refusal, and the person gets no session. A refusal
-// after an answer from the provider is recorded.
+// The sign-in page shows the reason for a refusal, and the person gets no session. The audit trail
+// records the refusal of an identified person. Failures that anybody can cause are only counted, or
+// ignored if they do not involve the provider.
 func TestRefusedSignInsShowTheReason(t *testing.T) {
 	disabled := true
 	for name, tc := range map[string]struct {

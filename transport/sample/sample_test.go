@@ -32,7 +32,7 @@ func TestTheSampleIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got.LeftOut) > 0 || kept != 1 || len(got.Steps) != 5 || len(got.Quizzes) != 3 || len(got.Polls) != 5 || got.Codelab.GetGuideMarkdown() == "" {
-		t.Errorf("left out were %v; %d files, %d steps, %d questions, %d polls", got.LeftOut, kept, len(got.Steps), len(got.Quizzes), len(got.Polls))
+		t.Errorf("the import left out %v; it has %d files, %d steps, %d questions, %d polls", got.LeftOut, kept, len(got.Steps), len(got.Quizzes), len(got.Polls))
 	}
 }
 

@@ -128,7 +128,8 @@ func TestClosingEndsAPause(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// The underlying listener still reports that no descriptors are left.
+		// Until its errors are removed, the underlying listener reports that no descriptors are
+		// left.
 		_ = p.accept.Close()
 		s := p.accept.Listener.(*starved)
 		s.mu.Lock()

@@ -575,7 +575,7 @@ func benchmark(b *testing.B, path string, header ...string) {
 }
 
 // Only attendees' pages can be shown in frames, and only by the configured origins.
-func TestPagesOfAttendeesMayBeShownInFrames(t *testing.T) {
+func TestPagesOfAttendeesCanBeShownInFrames(t *testing.T) {
 	const origins = "https://learn.example.org https://other.example.com"
 	w := handler(t, func(c *Config) { c.FrameAncestors = strings.Fields(origins) })
 	for line, framed := range map[string]bool{
@@ -600,7 +600,8 @@ func TestPagesOfAttendeesMayBeShownInFrames(t *testing.T) {
 	}
 }
 
-// The page is served at many addresses, below the path at which browsers reach the server.
+// The page is served at many addresses, so it names its files by absolute paths. These begin with
+// the prefix at which browsers reach the server.
 func TestThePageNamesItsFilesBelowThePrefix(t *testing.T) {
 	files := build()
 	files["index.html"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(indexHTML, `="/`, `="./`))}

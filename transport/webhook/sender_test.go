@@ -233,7 +233,7 @@ func TestFailedDeliveries(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if status := s.Send(over, h, registration("a1")).Status; status != 0 || reached != 1 {
-		t.Errorf("after the end, the delivery got %d, with %d requests received", status, reached)
+		t.Errorf("with a canceled context, the delivery got %d, and %d requests were received", status, reached)
 	}
 
 	wordy, at := sender(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 128<<10)) }, true)

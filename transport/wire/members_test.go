@@ -35,7 +35,8 @@ func TestOnceRefusesDuplicateFields(t *testing.T) {
 
 func TestCanonical(t *testing.T) {
 	for body, want := range map[string]string{
-		// The examples are from RFC 8785, 3.2, except numbers that no double represents exactly.
+		// The examples are from RFC 8785, 3.2. Unlike in the RFC, numbers that no double represents
+		// exactly stay unchanged.
 		`{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true,false]}`://
 		`{"literals":[null,true,false],"numbers":[333333333.33333329,1E30,4.5,2e-3,0.000000000000000000000000001],"string":"€$\u000f\nA'B\"\\\\\"/"}`,
 		`{"\u20ac":"Euro Sign","\r":"Carriage Return","\ufb33":"Hebrew Letter Dalet With Dagesh","1":"One","\ud83d\ude00":"Emoji: Grinning Face","\u0080":"Control","\u00f6":"Latin Small Letter O With Diaeresis"}`://
@@ -99,8 +100,8 @@ func TestCanonicalDependsOnlyOnTheData(t *testing.T) {
 	})
 }
 
-// written returns a value as some program writes it: fields in any order, with spaces and
-// escapes.
+// written returns a value in a form that another program could write: fields in any order, with
+// spaces and escapes.
 func written(r *rand.Rand, v any) string {
 	space := func() string { return strings.Repeat(" ", r.IntN(2)) }
 	switch v := v.(type) {

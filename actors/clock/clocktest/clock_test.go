@@ -82,7 +82,7 @@ func TestNothingFiresWhileTheClockIsStopped(t *testing.T) {
 			},
 			want: []string{"timer@10s"},
 		},
-		"ticker": { // it fires once for all missed ticks, and keeps its rhythm
+		"ticker": { // it fires once for all missed ticks, and the next ticks keep their times
 			start: func(c *Clock, f *fired) {
 				ticker := c.NewTicker(1500 * time.Millisecond)
 				go func() {
@@ -130,7 +130,7 @@ func TestNothingFiresWhileTheClockIsStopped(t *testing.T) {
 					t.Errorf("the uptime of the stopped clock advanced by %v, want 8 s", d)
 				}
 				c.Continue()
-				c.Stop() // what has fired does not fire again
+				c.Stop() // timers that have fired do not fire again
 				c.Continue()
 				time.Sleep(time.Minute)
 				synctest.Wait()
@@ -199,7 +199,8 @@ func TestStoppedTimersAreNotKept(t *testing.T) {
 	}
 }
 
-// If Stop is called while package time is starting due in its goroutine, the timer does not fire.
+// Package time calls the method due in a goroutine. If Stop is called before due runs, the timer
+// does not fire.
 func TestATimerStoppedWhileBecomingDueDoesNotFire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New().AfterFunc(time.Second, func() { t.Error("a stopped function was called") }).(*timer)

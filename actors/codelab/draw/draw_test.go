@@ -57,7 +57,7 @@ func encoded(t *testing.T, s *codelab.State) []byte {
 
 // marks matches the texts that Mark makes; wrote also matches ids. withItem matches the texts of
 // votes, and of items that can be deleted separately. Once such a text is missing from the
-// snapshot, no record contains it.
+// snapshot, no record must contain it.
 var (
 	marks    = regexp.MustCompile(`[a-z]+-[0-9]+-of-draw`)
 	wrote    = regexp.MustCompile(marks.String() + `|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)

@@ -247,7 +247,7 @@ func disturb(f protoreflect.FieldDescriptor, v protoreflect.Value) {
 	}
 }
 
-// The message is a chat event, because most journals consist mainly of those.
+// The message is a chat event, because most journals consist mainly of chat events.
 func BenchmarkDecode(b *testing.B) {
 	m := &codelabpb.Event{At: 1_700_000_000_000, Body: &codelabpb.Event_ChatPosted{ChatPosted: &codelabpb.ChatPosted{Message: &codelabpb.ChatMessage{
 		Id: "01a1fff6-f691-7000-811c-9d442d7144c0", SenderId: "01a1fff6-f6ad-7000-ac7b-e2d4715771fb", SenderName: "Attendee 1",

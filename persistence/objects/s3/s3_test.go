@@ -213,7 +213,7 @@ func TestAnInterruptedPutLeavesNothing(t *testing.T) {
 	}
 }
 
-// dying is a reader that returns zeros, and calls die halfway through.
+// dying is a reader of arbitrary bytes that calls die halfway through.
 type dying struct{ die func() }
 
 func (d dying) ReadAt(p []byte, at int64) (int, error) {

@@ -30,7 +30,7 @@ func TestOnlyPlatformProfilesNeedSpecAndSchema(t *testing.T) {
 
 // An entry with the fields that its transport needs is valid. Without any one of these fields it is
 // invalid.
-func TestTheProfileSchemaKnowsTheTransports(t *testing.T) {
+func TestTheProfileSchemaCoversTheTransports(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {
 		t.Fatal(err)

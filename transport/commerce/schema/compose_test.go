@@ -301,7 +301,7 @@ func TestOverridingTakesLinearTime(t *testing.T) {
 
 // The base is the root of the result, which contains the extension. In an earlier version, a
 // reference from the extension to the base therefore looked like an endless schema.
-func TestAnExtensionMayRepeatItsBaseAnywhere(t *testing.T) {
+func TestAnExtensionCanRepeatItsBaseAnywhere(t *testing.T) {
 	lib := published(t)
 	base := add(t, lib, `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "required": ["a"]}`)
 	deep := add(t, lib, `{"$id": "https://x.example/deep", "name": "com.x.deep", "version": "2026-01-01",

@@ -84,7 +84,7 @@ func TestReferencesAreResolved(t *testing.T) {
 	for ref, pointer := range good {
 		target, err := lib.Resolve(from, ref)
 		if err != nil || target.Pointer != pointer {
-			t.Errorf("%s leads to %q: %v", ref, target.Pointer, err)
+			t.Errorf("%s is resolved to %q: %v", ref, target.Pointer, err)
 		}
 	}
 	if b, _ := lib.Resolve(from, "types/b.json"); b.Value.(map[string]any)["title"] != "beside" {
