@@ -99,6 +99,9 @@ func FuzzPaths(f *testing.F) {
 		}
 		// An accepted path can be written below the root, and nowhere else.
 		if err := root.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			if strings.Contains(err.Error(), "escapes") {
+				t.Fatal(err)
+			}
 			t.Skip(err) // the file system can refuse a name that CheckPath accepts
 		}
 	})

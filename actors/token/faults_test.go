@@ -67,6 +67,8 @@ func TestResponsesAreBackedByTheDiskDespiteFailures(t *testing.T) {
 	}
 	wg.Wait()
 	j.injectAt(0)
+	w.settle()
+	detokenized := j.targets("token_detokenize")
 	if failures < 500 || returned < 500 {
 		t.Fatalf("%d failures and %d credentials are too few for this test", failures, returned)
 	}
@@ -81,7 +83,7 @@ func TestResponsesAreBackedByTheDiskDespiteFailures(t *testing.T) {
 		if m.returned > 0 && m.policy == pb.Policy_POLICY_SINGLE_USE && s.State != Redeemed {
 			t.Errorf("a used token is in state %s", s.State)
 		}
-		uses := j.actions["token_detokenize"][reference(w.vault.rowKey(m.token, w.vault.Ring().Newest()))]
+		uses := detokenized[reference(w.vault.rowKey(m.token, w.vault.Ring().Newest()))]
 		if uses < m.returned {
 			t.Errorf("a credential was returned %d times, but the audit trail has %d uses", m.returned, uses)
 		}

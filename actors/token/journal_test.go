@@ -2,6 +2,7 @@ package token
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -48,6 +49,13 @@ func (w *watched) injectAt(share float64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fail = share
+}
+
+// targets returns how often each target has audit records of an action, on disk.
+func (w *watched) targets(action string) map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.actions[action])
 }
 
 func (w *watched) Append(rows []durable.Row, done func(error)) error {

@@ -45,6 +45,7 @@ func TestADamagedPlaceholderQuarantinesNoToken(t *testing.T) {
 	if err != NotFound {
 		t.Fatal(err)
 	}
+	w.settle()
 	if n := j.count("token_quarantine"); n != 0 {
 		t.Fatalf("%d quarantines are in the audit trail, want 0", n)
 	}

@@ -57,6 +57,15 @@ func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 		}
 	}
 	snap(t, snapped, 1, "state", 0)
+	// Between two renewals. A renewal after Expire would end the lease for the owner, too.
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, renewed := a.ClockOffset(); renewed {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the lease is not renewed")
+		}
+	}
 	a.Expire()
 	taken, again := openLog(t, b.Store, "codelab/1"), openLog(t, b.Store, "codelab/3")
 	// The update makes the lease of node a valid again, so that only the epoch refuses its writes.
