@@ -27,6 +27,9 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": func(ts *testscript.TestScript, neg bool, args []string) {
+				if neg {
+					ts.Fatalf("exits cannot be negated")
+				}
 				want, err := strconv.Atoi(args[0])
 				ts.Check(err)
 				got := 0

@@ -76,7 +76,7 @@ func TestSealingKeySharesAreStoredWithTheSecrets(t *testing.T) {
 	}
 	share, err := os.ReadFile(found[0])
 	if err != nil || len(share) != 32 {
-		t.Fatal(err)
+		t.Fatalf("the share has %d bytes, %v", len(share), err)
 	}
 	if saved := backup(t, cfg.Server.Data); bytes.Contains(saved, share) || bytes.Contains(saved, []byte("tokens-until-")) {
 		t.Error("a backup contains a share")

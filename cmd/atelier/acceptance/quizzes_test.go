@@ -64,7 +64,11 @@ func TestAttendeesNeverSeeTheRightAnswers(t *testing.T) {
 	c := newClass(t)
 	c.quizzes(choice("one", 1), choice("several", []int{2, 0}))
 	lin := c.attendee("Lin")
-	for _, q := range lin.get(c.path + "/quizzes").list() {
+	seen := lin.get(c.path + "/quizzes").list()
+	if len(seen) != 2 {
+		t.Errorf("an attendee sees %d quizzes, want 2", len(seen))
+	}
+	for _, q := range seen {
 		if q["correct_answer"] != nil || q["correct_answers"] != nil {
 			t.Errorf("an attendee sees %v", q)
 		}

@@ -32,7 +32,7 @@ type Config struct {
 	Admin   Admin   `toml:"admin" doc:"The owner's account. ADMIN_ID and ADMIN_PW in the environment override it."`
 	Session Session `toml:"session" doc:"Browser cookies."`
 	Login   Login   `toml:"login" doc:"Sign-in of facilitators and assistants other than the owner."`
-	Limits  Limits  `toml:"limits" doc:"Rate limits as token buckets; beyond one, clients get 429 with Retry-After. 0 disables a limit."`
+	Limits  Limits  `toml:"limits" doc:"Rate limits as token buckets; beyond a limit, clients get 429 with Retry-After. 0 disables a limit."`
 	Web     Web     `toml:"web" doc:"The browser app."`
 	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
 	Storage Storage `toml:"storage" doc:"The store of events and records."`
@@ -101,7 +101,7 @@ type Limits struct {
 	GitPerMinute        int      `toml:"git_per_minute" min:"0" doc:"Git requests per person and minute; a clone needs two."`
 	MessagesPerSecond   int      `toml:"messages_per_second" min:"0" doc:"WebSocket messages per connection and second."`
 	AIPerMinute         int      `toml:"ai_per_minute" min:"0" doc:"Questions to the AI per person and minute."`
-	MessageBurst        int      `toml:"message_burst" min:"0" doc:"Burst of WebSocket messages per connection."`
+	MessageBurst        int      `toml:"message_burst" min:"0" doc:"Burst of WebSocket messages per connection. 0: twice messages_per_second."`
 	BodyMemoryMiB       int      `toml:"body_memory_mib" min:"0" doc:"Maximum memory for request bodies that are being read, in MiB, without file uploads; beyond that, requests get 503."`
 	SocketsPerPerson    int      `toml:"sockets_per_person" min:"0" doc:"Maximum number of live connections per attendee and codelab; a facilitator's session has eight times as many. A further connection closes the oldest with 4008."`
 }

@@ -11,7 +11,7 @@ type Live struct {
 	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Maximum memory per codelab for these events, in MiB."`
 	PingInterval Duration `toml:"ping_interval" min:"10ms" doc:"Silence after which the server pings a client."`
 	IdleTimeout  Duration `toml:"idle_timeout" min:"10ms" doc:"Silence after which the server closes a connection; longer than ping_interval."`
-	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"How long a client can read nothing before it must resync or is disconnected."`
+	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"Maximum time for which a client reads nothing; then it must resync, or is disconnected."`
 
 	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them, so use short-lived credentials."`
 }

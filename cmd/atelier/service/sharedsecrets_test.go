@@ -161,10 +161,6 @@ func TestTheFirstNodeUsesTheSecretsOfTheSingleServer(t *testing.T) {
 	}
 	first := aNode(t, "first", dsn, files)
 	first.Server.Data = alone.Server.Data
-	before, err := os.ReadFile(secretFile(alone, pinKeyFile))
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := os.Remove(secretFile(alone, settingsKeyFile)); err == nil {
 		t.Error("this test needs a secret that is missing")
 	}
@@ -173,9 +169,15 @@ func TestTheFirstNodeUsesTheSecretsOfTheSingleServer(t *testing.T) {
 	if _, err := openNode(t, first); err == nil || !strings.Contains(err.Error(), settingsKeyFile+" is missing") {
 		t.Errorf("starting a node with a key missing returned %v", err)
 	}
-	if _, _, err := secretKey(alone, settingsKeyFile); err != nil {
+	for _, name := range []string{settingsKeyFile, sessionKeyFile} {
+		if _, _, err := secretKey(alone, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := adminsPassword(alone); err != nil {
 		t.Fatal(err)
 	}
+	before := secretsOf(t, alone)
 	if _, err := openNode(t, first); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +185,7 @@ func TestTheFirstNodeUsesTheSecretsOfTheSingleServer(t *testing.T) {
 	if _, err := openNode(t, second); err != nil {
 		t.Fatal(err)
 	}
-	sameSecrets(t, secretsOf(t, second), map[string]string{pinKeyFile: string(before)})
+	sameSecrets(t, secretsOf(t, second), before)
 }
 
 func TestANodeWithAnotherSecretIsRefused(t *testing.T) {
