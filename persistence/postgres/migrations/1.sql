@@ -1,4 +1,5 @@
--- Who runs on this database. One row a name; incarnation grows with each start.
+-- The nodes that run on this database: one row per name. Each start and each rejoin
+-- increments incarnation.
 create table nodes (
 	node text collate "C" primary key,
 	incarnation bigint not null,
@@ -8,9 +9,10 @@ create table nodes (
 	since timestamptz not null
 ) with (fillfactor = 50);
 
--- What each node's writer committed last, and on which of its connections. Each
--- transaction of a writer changes its row first: so a connection that was given
--- up cannot commit any more, and a commit whose answer was lost can be read.
+-- The number of the last transaction that each node's writer committed, and the session of
+-- its current connection. Each transaction of a writer updates its row first. A connection
+-- that the writer has abandoned therefore cannot commit. If the answer to a commit is lost,
+-- the row shows whether the transaction was committed.
 create table writers (
 	node text collate "C" primary key,
 	incarnation bigint not null,
@@ -18,10 +20,10 @@ create table writers (
 	committed bigint not null
 ) with (fillfactor = 20);
 
--- Epochs are never given twice, also not to an actor that was purged.
+-- An epoch is never used twice, even if its actor was purged.
 create sequence epochs;
 
--- Who owns an actor (nobody: null), and the seq of its last record.
+-- The owner of each actor (null: none), and the seq of the actor's last record (head).
 create table owners (
 	actor bytea primary key,
 	node text collate "C",
@@ -31,8 +33,8 @@ create table owners (
 ) with (fillfactor = 50);
 create index owners_node on owners (node) where node is not null;
 
--- Values are those of package layout, with their seals. They are stored as they
--- are: what is worth compressing is so already.
+-- Values have the format of package layout, with their seals. PostgreSQL does not compress
+-- them, because large values are already compressed.
 create table records (
 	actor bytea,
 	seq bigint, -- of the chunk's first record
@@ -56,7 +58,7 @@ create table snapshot_parts (
 );
 alter table snapshot_parts alter state set storage external;
 
--- A row without a value is a tombstone, and expires is when it was deleted.
+-- A row without a value is a tombstone; expires is then the time of the deletion.
 create table rows (
 	tbl text collate "C",
 	key bytea,
@@ -69,8 +71,9 @@ alter table rows alter value set storage external;
 create index rows_changed on rows (changed);
 create index rows_expires on rows (expires) where expires is not null;
 
--- enter starts a node's next incarnation, unless another one is alive: then it
--- returns only until when. p_own is the caller's own earlier one, or 0.
+-- enter starts the next incarnation of a node. If another incarnation is alive, enter
+-- returns only the end of its lease (until), and the microseconds until then (wait). p_own
+-- is the caller's previous incarnation, or 0.
 create function enter(p_node text, p_lease interval, p_version int, p_program text, p_own bigint,
 	out incarnation bigint, out session bigint, out until timestamptz, out wait bigint) language plpgsql as $$
 declare
@@ -91,8 +94,9 @@ begin
 		returning w.session into session;
 end $$;
 
--- renew fails with AT001 when the lease is over: others may have judged by it.
--- The row is locked first: what is compared with the clock then stays.
+-- renew fails with AT001 if the lease has expired, because another node can already have
+-- taken over actors. The row is locked before the comparison with the clock, so that
+-- lease_until cannot change between them.
 create function renew(p_node text, p_incarnation bigint, p_lease interval) returns void language plpgsql as $$
 begin
 	perform from nodes where node = p_node for no key update;
@@ -103,7 +107,7 @@ begin
 	end if;
 end $$;
 
--- leave gives everything back and ends the lease.
+-- leave releases all actors of a node, and ends its lease.
 create function leave(p_node text, p_incarnation bigint) returns void language plpgsql as $$
 begin
 	perform from owners where node = p_node and incarnation = p_incarnation order by actor for update;
@@ -112,8 +116,8 @@ begin
 	update nodes set lease_until = clock_timestamp() where node = p_node and incarnation = p_incarnation;
 end $$;
 
--- living says whether a node's lease holds, and holds it so until the end of
--- the transaction: a renewal under way is waited for, and none slips in behind.
+-- living returns whether a node's lease is valid. It waits for a renewal in progress, and
+-- blocks further renewals until the end of the transaction.
 create function living(p_node text, p_incarnation bigint) returns boolean language plpgsql as $$
 declare
 	until timestamptz;
@@ -122,9 +126,10 @@ begin
 	return found and until > clock_timestamp();
 end $$;
 
--- begin_commit opens a writer's transaction: it fails with AT001 when the node
--- lost its lease or the connection was given up, and with AT002 and the places
--- of those who lost their logs, from 0.
+-- begin_commit is the first statement of a writer's transaction. It fails with AT001 if the
+-- node has lost its lease, or if the writer has abandoned the connection. It fails with
+-- AT002 if the node does not own some of the logs. The detail then contains the indexes of
+-- these logs in p_actors, from 0.
 create function begin_commit(p_node text, p_incarnation bigint, p_session bigint, p_number bigint,
 	p_actors bytea[], p_epochs bigint[], p_heads bigint[], p_tails bigint[]) returns void language plpgsql as $$
 declare
@@ -140,26 +145,27 @@ begin
 	if cardinality(p_actors) = 0 then
 		return;
 	end if;
-	-- In one order everywhere, so that nobody waits in a circle. The update
-	-- below is a statement of its own: it sees what the lock waited for.
+	-- All functions lock owners in the same order, which prevents deadlocks. The update is a
+	-- separate statement, so that it reads the rows as they are after the wait for the locks.
 	perform from owners where actor = any(p_actors) order by actor for no key update;
 	update owners o set head = w.tail
 		from unnest(p_actors, p_epochs, p_heads, p_tails) as w(actor, epoch, head, tail)
 		where o.actor = w.actor and o.epoch = w.epoch and o.head = w.head
-			-- Not by the index of nodes, under which everybody here is found.
+			-- This form prevents the use of the index owners_node, which would return all
+			-- actors of the node.
 			and o.node is not distinct from p_node and o.incarnation = p_incarnation;
 	get diagnostics n = row_count;
 	if n < cardinality(p_actors) then
 		select string_agg((w.place - 1)::text, ',') into lost
 			from unnest(p_actors) with ordinality as w(actor, place)
-			-- What this transaction has just changed is not lost.
+			-- Rows that this transaction has just updated belong to the node.
 			where not exists (select from owners o where o.actor = w.actor and o.xmin = pg_current_xact_id()::xid);
 		raise exception 'logs are lost' using errcode = 'AT002', detail = lost;
 	end if;
 end $$;
 
--- hold_log fails with AT002 when the log is not this owner's, and keeps it so
--- until the end of the transaction.
+-- hold_log fails with AT002 if the node does not own the log. Otherwise no other node can
+-- take the log until the end of the transaction.
 create function hold_log(p_node text, p_incarnation bigint, p_actor bytea, p_epoch bigint) returns void language plpgsql as $$
 begin
 	perform from owners where actor = p_actor and node = p_node and incarnation = p_incarnation and epoch = p_epoch for share;
@@ -168,8 +174,9 @@ begin
 	end if;
 end $$;
 
--- take_log gives an actor to a node, with a new epoch. AT003, with the node's
--- name, when another living node owns it.
+-- take_log makes a node the owner of an actor, and returns the new epoch and the seq of the
+-- actor's last record. It fails with AT001 if the node has lost its lease. It fails with
+-- AT003, and the owner's name as the detail, if another living node owns the actor.
 create function take_log(p_node text, p_incarnation bigint, p_actor bytea, out epoch bigint, out head bigint) language plpgsql as $$
 declare
 	o owners;
@@ -187,7 +194,7 @@ begin
 	update owners set node = p_node, incarnation = p_incarnation, epoch = take_log.epoch where actor = p_actor;
 end $$;
 
--- give_logs gives actors back. One that never had a record is forgotten.
+-- give_logs releases actors. It deletes the rows of actors that never had a record.
 create function give_logs(p_node text, p_incarnation bigint, p_actors bytea[], p_epochs bigint[]) returns void language plpgsql as $$
 begin
 	perform from owners where actor = any(p_actors) order by actor for update;
