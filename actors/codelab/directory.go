@@ -11,8 +11,9 @@ type Directory interface {
 	Get(id string) (Codelab, error)
 	// Create creates a codelab and returns its record.
 	Create(caller *Caller, c *Create) (*pb.Codelab, error)
-	// BySlug returns the id of the codelab with a slug, or "". ClaimSlug reserves a slug for a
-	// codelab, before the command that assigns the slug.
+	// BySlug returns the id of the codelab with a slug, or "". claimed means that the assignment of
+	// the slug is in progress or has failed. ClaimSlug reserves a slug for a codelab, before the
+	// command that assigns the slug.
 	BySlug(slug string) (id string, claimed bool, err error)
 	ClaimSlug(slug, id string) (releaseSlug func(), err error)
 	// Delete removes a codelab with all its data.
@@ -21,7 +22,8 @@ type Directory interface {
 	Active() []Codelab
 	// Online returns the number of connected attendees of each codelab.
 	Online() map[string]int
-	// ReleaseClaims releases, in all codelabs, the claims of people who no longer lead the codelab.
+	// ReleaseClaims releases, in each codelab, the help requests claimed by people who no longer
+	// lead it.
 	ReleaseClaims(leads func(person, codelab string) bool) error
 	// FindAttendee returns an attendee and a view of their codelab.
 	FindAttendee(id string) (*View, *pb.Attendee, error)

@@ -99,7 +99,8 @@ func (r *run) prepare(ctx context.Context) error {
 // plan schedules the requests. The progress display reads the schedules.
 func (r *run) plan() {
 	cfg := r.cfg
-	// Counted requests begin immediately, and all of them are measured.
+	// With --reads or --writes, the load is a number of requests. It begins immediately, and all
+	// requests are measured.
 	r.start = r.clock.Now()
 	r.from, r.until = r.start, r.start+24*time.Hour
 	if cfg.Reads+cfg.Writes == 0 {
@@ -111,7 +112,8 @@ func (r *run) plan() {
 	r.timeline.Begin(r.start)
 }
 
-// load sends the requests, and measures the server before and after. open makes the worker of a
+// load sends the requests. It returns the server's usage at the beginning of the measured time and
+// at the end of the load. open makes the worker of a
 // connection, and read makes a request of a reading worker.
 func (r *run) load(ctx context.Context, open func(i int) *worker, read request) (begin, end timeline.Weight) {
 	weigh := r.timeline.Weigh(r.from, r.target)

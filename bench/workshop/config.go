@@ -26,7 +26,7 @@ type Config struct {
 	Facilitators     int           `default:"2" group:"Workshop" help:"Number of facilitators; each receives all progress and all requests for help."`
 	FacilitatorReads float64       `default:"${reads}" group:"Workshop" help:"Lists that facilitators read per second, in total."`
 	Join             time.Duration `default:"${join}" group:"Workshop" help:"Time over which registrations are spread."`
-	Warmup           time.Duration `default:"2s" group:"Workshop" help:"Load before the measured time; audited, not measured."`
+	Warmup           time.Duration `default:"2s" group:"Workshop" help:"Time of load before the measured time; audited, not measured."`
 	StepEvery        time.Duration `default:"20s" group:"Workshop" help:"Time between two steps of one attendee; 0 for none."`
 	Chat             float64       `default:"10" group:"Workshop" help:"Chat messages per second, in total."`
 	Help             float64       `name:"help-rate" default:"1" group:"Workshop" help:"Requests for help per second, in total."`
@@ -48,8 +48,9 @@ type Config struct {
 	Pause, Cut time.Duration    `kong:"-"`
 	Upgrade    string           `kong:"-"`
 
-	// Parts, if positive, divides the measured time. PartOf returns the part of a chat message, 0
-	// to Parts-1, or -1 for none. Its argument is the planned time of the message since the
+	// Parts is the number of parts of the measured time whose latencies are also reported
+	// separately; 0 for none. PartOf returns the part of a chat message, 0 to Parts-1, or -1 if the
+	// message is in none of them. Its argument is the planned time of the message since the
 	// beginning of the measured time. The message's deliveries are counted in the same part.
 	Parts  int                           `kong:"-"`
 	PartOf func(since time.Duration) int `kong:"-"`
@@ -87,10 +88,12 @@ func (c *Config) Check() error {
 		return errors.New("facilitators: want 1..100")
 	case c.Duration <= 0 || c.Duration > 24*time.Hour:
 		return errors.New("duration: want up to 24h")
-	case c.Warmup < 0 || c.Join < 0 || c.StepEvery < 0 || c.Cut < 0 || c.Pause < 0 || c.Drain <= 0:
+	case c.Warmup < 0 || c.Join < 0 || c.StepEvery < 0 || c.Cut < 0 || c.Pause < 0:
 		return errors.New("times must not be negative")
+	case c.Drain <= 0:
+		return errors.New("drain: want more than 0")
 	case c.Chat < 0 || c.Help < 0 || c.Comments < 0 || c.Churn < 0 || c.FacilitatorReads < 0 || c.Burst < 0 || c.BurstEvery < 0:
-		return errors.New("rates must not be negative")
+		return errors.New("rates and bursts must not be negative")
 	case c.Stalled < 0 || c.Stalled > 90:
 		return errors.New("stalled: want at most 90 percent")
 	}

@@ -124,7 +124,8 @@ type rest struct {
 	Rest string `json:"rest"`
 }
 
-// A field is required unless it is omitted when empty, or its struct can be missing.
+// A field is required unless it is omitted when empty or marked optional, or its embedded struct can
+// be missing.
 func TestRequiredMembers(t *testing.T) {
 	s := Of(words{}, reflect.TypeFor[struct {
 		A string  `json:"a"`
@@ -162,7 +163,7 @@ func TestForbiddenMembers(t *testing.T) {
 	}
 }
 
-// A type without a schema is a programming error.
+// A type without a schema, or an invalid tag, is a programming error.
 func TestATypeWithoutASchemaPanics(t *testing.T) {
 	for _, of := range []any{struct {
 		A func() `json:"a"`
@@ -184,7 +185,8 @@ func TestATypeWithoutASchemaPanics(t *testing.T) {
 	}
 }
 
-// Missing uses the same tags as the document, so it finds each member that the document requires.
+// Missing uses the same tags as the document. It finds each required member whose field can be nil,
+// except members that can be null.
 func TestTheFirstMissingMemberIsNamed(t *testing.T) {
 	type embedded struct {
 		Inner *string `json:"inner"`
@@ -231,7 +233,7 @@ func TestTheFirstMissingMemberIsNamed(t *testing.T) {
 
 var missingName string
 
-// A body of three members takes under 0.2 us on a busy machine, without an allocation.
+// Checking a body of three members takes under 0.2 us on a busy machine, without an allocation.
 func BenchmarkMissing(b *testing.B) {
 	type body struct {
 		Name *string  `json:"name"`

@@ -56,15 +56,16 @@ func encoded(t *testing.T, s *codelab.State) []byte {
 }
 
 // marks matches the texts that Mark makes; wrote also matches ids. withItem matches the texts of
-// votes, and of items that can be deleted separately. Once such a text is missing from the
-// snapshot, no record must contain it.
+// votes, and of items that can be deleted while their author stays. Once such a text is missing
+// from the snapshot, no record is allowed to contain it.
 var (
 	marks    = regexp.MustCompile(`[a-z]+-[0-9]+-of-draw`)
 	wrote    = regexp.MustCompile(marks.String() + `|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	withItem = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link|word|text|feedback|ai|question|answer)-`)
 )
 
-// leaves matches the texts that are erased from the log with their item.
+// leaves matches the texts whose removal must trigger erasing: if a command removes such a text
+// from the snapshot, codelab.Erases is true for one of its events.
 var leaves = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link)-`)
 
 // parts returns the parts that readers request by version. A change of a part must raise its
@@ -143,7 +144,7 @@ func kindsOfPeople() (kinds []protoreflect.Name) {
 // For any sequence of commands, the events alone produce every field of the state. So do a snapshot
 // and the later events. The rules of package oracle hold. Log and snapshot contain no data of
 // removed people or deleted items.
-func TestAnyWords(t *testing.T) {
+func TestAnyCommandsCanBeReplayedAndErased(t *testing.T) {
 	drawn, ofRemoved := map[string]bool{}, map[protoreflect.Name]bool{} // ofRemoved contains the kinds of events that refer to removed people
 	// More seeds are drawn until every required case has occurred.
 	missing := func() (out []string) {
@@ -166,8 +167,8 @@ func TestAnyWords(t *testing.T) {
 		}
 		state, now := newState(), time.UnixMilli(1_800_000_000_000)
 		var events []*pb.Event
-		var removed []string           // ids and texts of removed people
-		texts := map[string][]string{} // that people wrote, by their id
+		var removed []string           // ids and texts of removed people; at the end, also texts of deleted items
+		texts := map[string][]string{} // texts that people wrote, by the person's id
 		items := map[string]bool{}     // texts that are erased with their item
 		rules, shown := oracle.New(), map[string]bool{}
 		var read map[string]part // the parts at the time of the last read

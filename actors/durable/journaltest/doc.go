@@ -1,6 +1,6 @@
-// Package journaltest has the conformance tests for implementations and users of
-// durable.Journal.
+// Package journaltest has the conformance tests for packages that implement interfaces of package
+// durable.
 //
-// Run is the conformance suite for journals. Vocabulary is the suite for the encoding of commands
-// for another process.
+// Run tests a journal. RunShared also tests a store that several nodes use. Vocabulary tests that
+// the commands and replies of an actor can be encoded and decoded, as they are sent between nodes.
 package journaltest

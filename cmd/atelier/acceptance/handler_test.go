@@ -363,7 +363,7 @@ func TestTheSpecificationDocumentIsServed(t *testing.T) {
 			t.Errorf("the servers in openapi.json are %s", servers)
 		}
 	}
-	// The errors match the document.
+	// The OpenAPI description contains every error code of the document.
 	codes := map[string]bool{}
 	v, _ := handlerAPI.at(pointer{"components", "schemas", "Error", "properties", "code", "enum"})
 	for _, c := range v.([]any) {

@@ -22,9 +22,10 @@ func main() {
 	}
 }
 
-// run serves the folder and the sidecar folder given as arguments, at the address in the third
-// argument. It prints "ready" once it accepts connections, and exits when its standard input ends.
-// The keys are in the environment, as for Atelier.
+// run serves the folder in the first argument, at the address in the third. The second argument is
+// the folder for the objects' metadata (the sidecar of VersityGW). run prints "ready" once it
+// accepts connections, and exits when its standard input ends. The keys are in the environment, as
+// for Atelier.
 func run() error {
 	if len(os.Args) != 4 {
 		return fmt.Errorf("usage: s3test FOLDER SIDECAR HOST:PORT")

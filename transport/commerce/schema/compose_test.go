@@ -131,7 +131,7 @@ func TestExtensionsAddToTheBase(t *testing.T) {
 	}
 }
 
-func TestComposeKeepsAnnotationsWithoutADirection(t *testing.T) {
+func TestWithoutADirectionComposeKeepsAnnotations(t *testing.T) {
 	text, _ := json.Marshal(resolved(t, schema.View{}, "checkout.json", "discount.json"))
 	if !strings.Contains(string(text), "ucp_request") {
 		t.Error("the annotations were removed")
@@ -212,8 +212,8 @@ func TestAnExtensionOfAnExtensionNeedsItsParent(t *testing.T) {
 	}
 }
 
-// The annotations omit and optional of an extension also apply to fields of the base. In an earlier
-// version, they applied only to fields of the extension itself.
+// The annotations of an extension also apply to fields of the base. In an earlier version, omit and
+// optional applied only to fields of the extension itself.
 func TestAnExtensionOverridesItsBasesAnnotations(t *testing.T) {
 	over := func(properties string) string {
 		return `{"$id": "https://x.example/over", "name": "com.x.over", "version": "2026-01-01", "$defs": {"dev.commerce.shopping.checkout":
@@ -301,7 +301,7 @@ func TestOverridingTakesLinearTime(t *testing.T) {
 
 // The base is the root of the result, which contains the extension. In an earlier version, a
 // reference from the extension to the base therefore looked like an endless schema.
-func TestAnExtensionCanRepeatItsBaseAnywhere(t *testing.T) {
+func TestAnExtensionCanReferToItsBaseAnywhere(t *testing.T) {
 	lib := published(t)
 	base := add(t, lib, `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "required": ["a"]}`)
 	deep := add(t, lib, `{"$id": "https://x.example/deep", "name": "com.x.deep", "version": "2026-01-01",
