@@ -159,7 +159,11 @@ func TestDenialsAreCountedInTheAuditTrail(t *testing.T) {
 	s := startUntilStopped(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})
 	lin, stranger := c.attendee("Lin"), open(t, c.addr)
+	// In another codelab, the same browser belongs to another attendee.
+	other := newClassOn(t, s.Addr(), record{})
+	elsewhere := other.join(lin.browser, record{"name": "Lin"})
 	for range 7 {
+		lin.get(other.path + "/feedback").refused(403)
 		lin.get(c.path + "/feedback").refused(403)
 		stranger.get(c.path + "/chat").refused(401)
 		lin.get(c.path + "/submissions/download").refused(403)
@@ -169,12 +173,14 @@ func TestDenialsAreCountedInTheAuditTrail(t *testing.T) {
 	}
 	c.admin.base = "http://" + startServer(t, cfg).Addr()
 	sums := map[string]int{} // the counts are also written at the end of each minute
-	for _, r := range c.admin.get("/admin/audit-logs?action=access_denied&codelab_id=" + c.id).list() {
-		m := r["metadata"].(map[string]any)
-		n, _ := strconv.Atoi(fmt.Sprint(m["count"]))
-		sums[fmt.Sprint(r["actor_type"], r["actor_id"], m["status"])] += n
+	for _, lab := range []string{c.id, other.id} {
+		for _, r := range c.admin.get("/admin/audit-logs?action=access_denied&codelab_id=" + lab).list() {
+			m := r["metadata"].(map[string]any)
+			n, _ := strconv.Atoi(fmt.Sprint(m["count"]))
+			sums[fmt.Sprint(lab, r["actor_type"], r["actor_id"], m["status"])] += n
+		}
 	}
-	want := map[string]int{"attendee" + lin.id + "403": 14, "anonymous<nil>401": 7}
+	want := map[string]int{c.id + "attendee" + lin.id + "403": 14, c.id + "anonymous<nil>401": 7, other.id + "attendee" + elsewhere.id + "403": 7}
 	if fmt.Sprint(sums) != fmt.Sprint(want) {
 		t.Errorf("the counts are %v, want %v", sums, want)
 	}
