@@ -188,6 +188,37 @@ func TestTheFirstNodeUsesTheSecretsOfTheSingleServer(t *testing.T) {
 	sameSecrets(t, secretsOf(t, second), before)
 }
 
+// Abandoning all tokens is the only way out if the nodes' copy of the token keys is damaged.
+func TestTokensCanBeAbandonedIfTheSharedKeysAreDamaged(t *testing.T) {
+	cfg := aNode(t, "first", postgrestest.Database(t), t.TempDir())
+	c, err := openNode(t, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.openVaults(); err != nil {
+		t.Fatal(err)
+	}
+	store := c.node.Store
+	if err := durable.Commit(store, []durable.Row{{Table: durable.NodeSecrets, Key: []byte(store.StreamID() + "/" + tokenKeyFile), Value: []byte("damaged")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openNode(t, cfg); err == nil {
+		t.Error("a node started with damaged keys")
+	}
+	if err := ForgetTokens(cfg, func(int) error { return nil }, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = openNode(t, cfg); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.openVaults(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestANodeWithAnotherSecretIsRefused(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	if _, err := openNode(t, aNode(t, "first", dsn, files)); err != nil {
