@@ -1,5 +1,5 @@
-// Accessibility by keyboard and screen reader, in both themes, in right-to-left layout and in other
-// languages. languages.test.mjs covers 400 % zoom.
+// Accessibility: barriers that axe finds in both themes, use with the keyboard, right-to-left
+// layout, and languages. languages.test.mjs covers 400 % zoom.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { busy, pages } from './harness/busy.mjs'

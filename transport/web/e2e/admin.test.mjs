@@ -149,7 +149,7 @@ long('the owner sees the health of the server, a remedy, and the recovery', asyn
   assert.equal(await line('People').getByText('1 connected').count(), 1)
 })
 
-/** A finished codelab with three people, of whom two have completed it. */
+/** Creates a codelab with three people, of whom two have completed it. */
 async function taught({ facilitator, person }) {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service', quiz_enabled: true, steps: ['# Set up\n\nText.', '# Write it\n\nText.', '# Run it\n\nText.'] })
@@ -423,7 +423,7 @@ long('a participant of the tokenization handler is added, changes its key and is
   assert.notEqual((await ask('tokenize', second, card)).status, 200)
 })
 
-long('the audit log is filtered, opened, and read back to older records', async ({ visitor, facilitator, person }) => {
+long('the audit log can be filtered and opened, and older records can be loaded', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Audited' })
   const ann = await person(lab, 'Attendee 1')
@@ -586,11 +586,11 @@ long('the items of an open menu stay while the page loads', async ({ visitor, fa
   await page.getByRole('menuitem', { name: 'End the workshop' }).waitFor()
 })
 
-long('over plain HTTP the app says what needs HTTPS, and the rest works', async ({ visitor, facilitator }) => {
+long('over plain HTTP the app shows which features need HTTPS', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor({ as: lead })
-  // Without https, the pages of another host lack these features.
+  // Without https, browsers offer these features only on localhost.
   await page.addInitScript(() => {
     Object.defineProperty(Crypto.prototype, 'subtle', { value: undefined })
     Object.defineProperty(Crypto.prototype, 'randomUUID', { value: undefined })

@@ -10,7 +10,7 @@ const steps = [
   '# Run it\n\nOpen the address in your browser.\n',
 ]
 
-/** A codelab with every requirement for attendees. */
+/** Creates a codelab with every requirement for attendees. */
 async function whole(lead, record = {}) {
   const lab = await lead.codelab({
     title: 'A small service',
@@ -38,7 +38,7 @@ test('an attendee gets from the short code to a valid certificate', async ({ vis
   const guest = await visitor({ permissions: ['clipboard-write'] })
   const { page } = guest
 
-  // The short code works in every notation.
+  // The short code works in lower case and with a space.
   await page.goto('/')
   const code = lab.join_code.toLowerCase()
   const field = page.getByLabel('Code', { exact: true })

@@ -47,7 +47,7 @@ Type \`hello\`.
 ![A picture](missing.png)
 `
 
-/** The checks for all pages, including that nothing is wider than a small phone. */
+/** Runs the checks for all pages, and checks that nothing is wider than a small phone. */
 async function sound(page, name) {
   await looked(page, name)
   const size = page.viewportSize()
@@ -99,7 +99,7 @@ long('the list is empty at first; a codelab is imported, copied, deleted and exp
   )
   await until('both codelabs to be listed', async () => (await page.getByRole('link', { name: 'Greet the world', exact: true }).count()) === 2)
 
-  // A long list has a filter, and its numbers are updated automatically.
+  // A long list has a filter, and new codelabs appear without a reload.
   for (let i = 1; i <= 8; i++) await lead.codelab({ title: `Workshop ${i}`, is_public: i % 2 === 0 })
   await page.getByRole('link', { name: 'Workshop 8', exact: true }).waitFor()
   await sound(page, 'labs')
@@ -238,7 +238,7 @@ test('a codelab is written from scratch', async ({ visitor, facilitator }) => {
   )
   assert.notEqual(after[0].content_markdown, steps[0].content_markdown)
 
-  // The count appears near the limit, and a longer text is not sent.
+  // Near the limit, the number of characters appears.
   await page.evaluate(() => {
     document.querySelector('.host').shadowRoot.querySelector('.cm-content').focus()
     document.execCommand('insertText', false, 'x'.repeat(49_000))
@@ -307,7 +307,7 @@ long('text and preview scroll together', async ({ visitor, facilitator }) => {
   await until('the text to follow', async () => together(await seen()))
 })
 
-long('two people can write at once without loss, and a warning names affected comments', async ({ visitor, facilitator, person }) => {
+long('two people can write at once without loss, and a warning counts the affected comments', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Together', steps: ['# One\n\nThe first step.', '# Two\n\nThe second step.', '# Three\n\nThe third step.'] })
   const guest = await person(lab, 'Attendee 1')

@@ -22,7 +22,7 @@ try {
     times.push((await measureFirstLoad(visitor, lab, 'The text of the first step.', { slowed: 4 })).readable)
     await visitor.context.close()
   }
-  hold('first load of a reader, processor slowed four times', median(times), firstLoad.readable)
+  hold('first load of the reader, with the processor slowed four times', median(times), firstLoad.readable)
 
   const [reader, speaker] = [await new Person(server).register(lab, 'Reader'), await new Person(server).register(lab, 'Speaker')]
   const chat = await Visitor.open(browser, server, { as: reader })
@@ -34,9 +34,9 @@ try {
   const boss = await Visitor.open(browser, server, { as: lead, viewport: { width: 1440, height: 900 } })
   const floor = await measureFloor(boss, full, people)
   console.log(`      ${floor.moves} moves of 10,000 people, ${floor.elements} elements`)
-  hold('work of an update, 10,000 people and four updates a second', floor.perUpdate, 16)
-  hold('the longest task of it', floor.longest, 50)
-  hold('the longest task while one finds one of 10,000 by name', await measureFind(boss), 50)
+  hold('work per update, with 10,000 people and four updates per second', floor.perUpdate, 16)
+  hold('the longest task of these updates', floor.longest, 50)
+  hold('the longest task during a search for one of 10,000 people by name', await measureFind(boss), 50)
 } finally {
   await browser.close()
   await server.remove()

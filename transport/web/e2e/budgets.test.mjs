@@ -66,7 +66,7 @@ long('a long chat does not grow the page, and older messages load on scrolling',
   // Scrolling up loads older messages again.
   const first = await log.locator('.text').first().textContent()
   await log.evaluate((e) => (e.scrollTop = 0))
-  await until('older messages', async () => (await log.locator('.text').first().textContent()) !== first)
+  await until('older messages to be shown', async () => (await log.locator('.text').first().textContent()) !== first)
   // The page sets the scroll position one frame after it has shown the messages.
   await until('the scroll position to be kept when older messages load', () => log.evaluate((e) => e.scrollTop > 0))
 })

@@ -132,7 +132,7 @@ long(
     await second.getByRole('region', { name: 'Help queue' }).getByText('step 1').nth(1).waitFor()
     assert.deepEqual([await tones(second), await shown(second)], [0, []])
     await ann.say(lab, { type: 'dm', target_id: 'facilitator', message: 'hunter5' })
-    await until('the remaining tab to call', async () => (await tones(second)) === 2)
+    await until('the remaining tab to play the sound', async () => (await tones(second)) === 2)
   },
   { chromium: 'notifications of Firefox cannot be allowed here' },
 )
@@ -203,7 +203,7 @@ long(
 )
 
 long(
-  'a page without HTTPS says why it shows no notifications',
+  'a page without HTTPS explains why it shows no notifications',
   async ({ server, visitor, facilitator, person }) => {
     const lead = await facilitator()
     const lab = await lead.codelab({ title: 'A small service' })

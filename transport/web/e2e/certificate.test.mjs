@@ -5,7 +5,7 @@ import { accessible, inFirefox, saved, stage, until } from './harness/stage.mjs'
 const { test } = stage({ env: { ATELIER_RETENTION_CODELABS_DAYS: '30' } })
 
 const steps = ['# One\n\nText.\n', '# Two\n\nText.\n', '# Three\n\nText.\n']
-/** A picture of 8 x 8 in one colour. */
+/** A picture of 8 x 8 pixels in one colour. */
 const logo = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mOQj9+PFTEMLQkAz4pPQfofZ1wAAAAASUVORK5CYII=', 'base64')
 
 /** The width and height of a PNG. */

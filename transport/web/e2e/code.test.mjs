@@ -7,7 +7,7 @@ const { test, long } = stage()
 const wide = { viewport: { width: 1440, height: 900 } }
 const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
 
-/** A workspace with the start of two steps and the end of one. */
+/** Creates a workspace. heads contains the step and the type (start or end) of each state. */
 async function workspace(lead, lab, structure, heads) {
   await lead.post('/codeserver', {
     codelab_id: lab.id,

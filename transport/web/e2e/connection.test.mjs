@@ -191,7 +191,7 @@ long('eight tabs share one stream where sockets are blocked', async ({ visitor, 
   await pages[7].keyboard.press('Enter')
   for (const page of pages) await page.getByRole('log').getByText('from the last').waitFor()
   assert.equal((await lead.get(`/codelabs/${lab.id}/presence`)).attendee_ids.length, 1)
-  // A tab owns nothing but its own page, so the first tab can close.
+  // No tab owns the shared stream, so the first tab can close.
   await pages[0].close()
   await lead.say(lab, { type: 'chat', message: 'after one left' })
   for (const page of pages.slice(1)) await page.getByRole('log').getByText('after one left').waitFor()
@@ -359,7 +359,7 @@ long('an attendee who was removed while the page was closed finds their unsent t
   assert.equal(await page.getByText('only begun').count(), 0)
 })
 
-long('after a sign-out in another tab, the page says so and keeps unsent texts', async ({ visitor, facilitator, person }) => {
+long('after a sign-out elsewhere, the page shows a notice and keeps unsent texts', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ is_public: true })
   const ann = await person(lab, 'Attendee 1')
@@ -467,7 +467,7 @@ long('the chat opens at its newest message, and stays at its end', async ({ visi
   await ben.say(lab, { type: 'chat', message: 'one more' })
   await log.getByText('one more').waitFor()
   await until('the chat to be at its end again', async () => (await left()) < 3)
-  // The page must know about the scrolling before the next message arrives.
+  // The page must handle the scroll event before the next message arrives.
   await log.evaluate(
     (e) =>
       new Promise((done) => {
@@ -480,7 +480,7 @@ long('the chat opens at its newest message, and stays at its end', async ({ visi
   await until('the jump to reach the end', async () => (await left()) < 3)
 })
 
-long('a page without an answer from the server does not say that it is connected', async ({ visitor, facilitator, person }) => {
+long('a page without an answer from the server is not shown as connected', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')

@@ -1,4 +1,4 @@
-// Three hundred real attendees from the load harness, and a facilitator's page.
+// Three hundred attendees that the load harness simulates, and a facilitator's page.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -107,7 +107,7 @@ long('an opened page of the handbook is available without a network, and is prin
   }
 })
 
-long('in another language the handbook says that it is in English, and works with the keyboard', async ({ visitor }) => {
+long('in another language the handbook shows that it is in English, and works with the keyboard', async ({ visitor }) => {
   const { page } = await visitor({ locale: 'de-DE' })
   await page.goto('/help/attending')
   await page.getByText('Diese Seite ist auf Englisch.').waitFor()

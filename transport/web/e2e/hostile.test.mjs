@@ -30,8 +30,8 @@ const all = attacks.join('\n\n')
 const short = '"><img src=x onerror=window.owned=1>'
 
 /**
- * Checks that nothing ran, that no link leads to a wrong place, and that the page still belongs to
- * the app.
+ * Checks that nothing ran, that no forbidden element is shown, that no link runs a script, and that
+ * the page still belongs to the app.
  */
 const calmOn = (server) => async (page, what) => {
   await still(page)
@@ -263,7 +263,7 @@ long('only allowed elements, attributes and links of a text are shown', async ({
       '<div><input type="checkbox" checked="" disabled="" aria-label="done"><input type="checkbox" disabled="" aria-label="not done"></div>',
     ],
     ['<div><video src="/uploads/a.mp4" controls autoplay></video></div>', '<div><video src="/uploads/a.mp4" controls=""></video></div>'],
-    // Link targets and the way links open.
+    // Link targets, and how links open.
     [
       '[t](tel:1) [u](ftp://x.org/a) [m](mailto:a@example.org)',
       '<p><a>t</a> <a>u</a> <a href="mailto:a@example.org" target="_blank" rel="noopener noreferrer nofollow">m</a></p>',

@@ -41,7 +41,7 @@ test('all steps are on one page, and can be printed with options', async ({ visi
       'page',
     )
     assert.equal(await page.getByRole('button', { name: 'Print or save as PDF' }).isVisible(), false)
-    // Paper is always white, and no line of code extends beyond it.
+    // Paper is always white.
     assert.equal(await page.locator('html').evaluate((e) => getComputedStyle(e).getPropertyValue('--paper').trim()), await light(page))
     const whole = await page.pdf({ format: 'A4' })
     assert.equal(pages(whole), 4) // title and contents, guide, two steps
@@ -53,7 +53,7 @@ test('all steps are on one page, and can be printed with options', async ({ visi
     assert.deepEqual(await behind(page), ['', ''])
     assert.equal(pages(await page.pdf({ format: 'A4' })), 1)
   })
-  // The page is stored on the device.
+  // The options are stored on the device.
   await page.reload()
   await page.getByRole('heading', { level: 1, name: 'To keep' }).waitFor()
   assert.equal(await page.getByLabel('hints open').isChecked(), false)

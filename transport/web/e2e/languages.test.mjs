@@ -9,7 +9,7 @@ const { test, long } = stage()
 
 const languages = (await readdir(new URL('../app/src/messages/shared/', import.meta.url))).map((name) => name.replace('.json', ''))
 
-/** The tag that a browser of a language requests, if it is not the language's own tag. */
+/** The language tag that a browser sends, where it differs from the language's own tag. */
 const asked = { en: 'en-GB', 'zh-Hans': 'zh-CN', ar: 'ar-EG' }
 
 /** LONG_TESTS=1 SHOTS=folder SHOWN=ar,ja writes pictures, light and dark. */
@@ -56,17 +56,17 @@ function astray() {
   }
   for (const e of document.querySelectorAll('aside')) {
     const { direction, borderTopLeftRadius, borderTopRightRadius } = getComputedStyle(e)
-    if ((direction === 'rtl' ? borderTopRightRadius : borderTopLeftRadius) !== '0px') out.push('a box is round where its line is')
+    if ((direction === 'rtl' ? borderTopRightRadius : borderTopLeftRadius) !== '0px') out.push('a box has a round corner on the side of its line')
   }
   for (const e of document.querySelectorAll('nav [aria-current=page]')) {
     const [one, all] = [e.getBoundingClientRect(), e.closest('nav').getBoundingClientRect()]
     if (e.checkVisibility() && (one.left < all.left - 1 || one.right > all.right + 1))
-      out.push(`the open page does not stand out among the others: ${e.textContent}`)
+      out.push(`the link of the open page is outside the visible part of its bar: ${e.textContent}`)
   }
   if (rtl)
     for (const e of document.querySelectorAll('button, summary'))
       if (e.checkVisibility() && getComputedStyle(e, '::before').content.includes('▸'))
-        out.push(`points in the wrong direction: ${e.textContent.trim().slice(0, 60)}`)
+        out.push(`a triangle points in the wrong direction: ${e.textContent.trim().slice(0, 60)}`)
   return out
 }
 

@@ -6,7 +6,7 @@ const { long } = stage({
   env: { ATELIER_LIMITS_REGISTRATIONS_PER_SECOND_PER_ADDRESS: '1', ATELIER_LIMITS_REGISTRATION_BURST_PER_ADDRESS: '1' },
 })
 
-long('everybody of a class that joins at once gets in, although some have to wait', async ({ facilitator, visitor }) => {
+long('when a whole class joins at once, everybody gets in, although some have to wait', async ({ facilitator, visitor }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = await Promise.all(Array.from({ length: 3 }, () => visitor()))
@@ -34,7 +34,7 @@ long('everybody of a class that joins at once gets in, although some have to wai
   assert.equal((await lead.get(`/codelabs/${lab.id}/attendees`)).length, 3)
 })
 
-long('a person who has to wait sees a notice until they are in', async ({ facilitator, visitor }) => {
+long('a person who has to wait sees a notice until they have joined', async ({ facilitator, visitor }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor()

@@ -7,7 +7,7 @@ const { test, long } = stage({ env: { ...unlimited, ATELIER_LIMITS_MESSAGES_PER_
 
 const wide = { viewport: { width: 1440, height: 900 } }
 
-/** A facilitator's browser in the live view of a codelab. */
+/** Opens the live view of a codelab as a facilitator. */
 async function desk(visitor, lead, lab, options = wide) {
   const opened = await visitor({ as: lead, ...options })
   await opened.page.goto(`/admin/${lab.id}`)
@@ -15,7 +15,7 @@ async function desk(visitor, lead, lab, options = wide) {
   return opened.page
 }
 
-/** Answers the list of attendees with count people who do not exist. */
+/** Makes the list of attendees contain count people who do not exist on the server. */
 async function pretend(page, lab, count, change = () => ({})) {
   const at = new Date().toISOString()
   const people = Array.from({ length: count }, (_, i) => ({
@@ -82,7 +82,7 @@ long('a person is found by name with the keyboard and the mouse', async ({ serve
   await page.getByText('Nobody here has this name.').waitFor()
   await page.keyboard.press('Escape')
   await until('the field to be empty', async () => (await field.inputValue()) === '')
-  // A typed slash stays a slash.
+  // In the field, the slash key types a slash.
   await field.fill('')
   await page.keyboard.press('/')
   assert.equal(await field.inputValue(), '/')
@@ -133,7 +133,8 @@ long("the queue lists one's own claims and waiting requests first, and the claim
   await order('Attendee 4,Attendee 2,Attendee 3,Attendee 1')
   await help.getByText('with Alan', { exact: true }).waitFor()
   await accessible(page, 'the queue')
-  // Requests that are taken here move to the front; those that others take move to a separate list.
+  // Requests that are taken here move to the front. Requests that others take move to a separate
+  // list.
   await help.getByRole('listitem').filter({ hasText: 'Attendee 3' }).getByRole('button', { name: 'Take' }).click()
   await order('Attendee 3,Attendee 4,Attendee 2,Attendee 1')
   await alan.post(`/codelabs/${lab.id}/help/${of('Attendee 2')}/claim`)
@@ -218,7 +219,7 @@ long('messages to hundreds of people do not displace the chat of the room', asyn
   await log.getByText('Good morning').waitFor()
 })
 
-long('a message to more people than the server accepts cannot be sent, and the dialog says why', async ({ visitor, facilitator }) => {
+long('a message to more people than the server accepts cannot be sent, and the dialog explains why', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const opened = await visitor({ as: lead, ...wide })
@@ -232,7 +233,7 @@ long('a message to more people than the server accepts cannot be sent, and the d
   assert.ok(await dialog.getByRole('button', { name: 'Send' }).isDisabled())
 })
 
-long('all people have their names if there is room; a crowd is shown as cells that the keyboard reads out', async ({ visitor, facilitator }) => {
+long('everybody is shown by name if there is space; a crowd is shown as cells, and arrow keys read out people', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.', '# Four\n\nText.'] })
   const opened = await visitor({ as: lead, ...wide })
@@ -360,7 +361,7 @@ long('waiting people are first, and a person with a helper shows the name of the
     .getByText('has not asked for help')
     .waitFor()
   await accessible(page, 'somebody waits')
-  // The counts are filters.
+  // A click on a count filters the people.
   await page.getByRole('button', { name: '1 stuck' }).click()
   await until('the others to fade', async () => (await step.locator('.faded').count()) > 0)
   await page.keyboard.press('Escape')
@@ -384,7 +385,7 @@ long('the progress over time is shown as a chart and as a table', async ({ visit
   await page.getByRole('button', { name: 'Over time' }).click()
   const dialog = page.getByRole('dialog', { name: 'Over time' })
   await dialog.getByRole('img', { name: 'How many people had reached each step.' }).waitFor()
-  assert.equal(await dialog.locator('svg[role=img] path:not(.grid)').count(), 4) // three steps, and those who are done
+  assert.equal(await dialog.locator('svg[role=img] path:not(.grid)').count(), 4) // three steps, and the people who are done
   await dialog.getByText('2 3 of 4').waitFor()
   await accessible(page, 'the chart')
   await dialog.getByRole('button', { name: 'Show as a table' }).click()
@@ -395,7 +396,7 @@ long('the progress over time is shown as a chart and as a table', async ({ visit
   await accessible(page, 'the table')
 })
 
-test('notes of any step can be read without moving the room; a separate button moves it, with undo', async ({ visitor, facilitator, person }) => {
+test('notes of any step can be read without moving people; a separate button moves everybody, with undo', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.\n\n```notes\nDraw two curves.\n```', '# Three\n\nText.'] })
   await person(lab, 'Attendee 1')
@@ -565,7 +566,7 @@ test('an empty room lists what is ready; a verdict shows from the first frame; a
     await page.locator('[data-bring]').waitFor()
     await whole(page)
     const tops = await page.locator('[data-bring]').evaluate((e) => [...e.parentElement.children].map((b) => b.getBoundingClientRect().top))
-    assert.equal(tops.length, 1, `${locale}: there are buttons beside the one that moves the room`)
+    assert.equal(tops.length, 1, `${locale}: there are buttons next to the button that moves everybody`)
     assert.deepEqual(await page.locator('[data-bring]').evaluate((e) => [e.scrollWidth <= e.clientWidth, e.offsetHeight <= 44]), [true, true], locale)
     if (locale !== 'en-GB') continue
     // The button for the hints is in the menu of the line, and the line shows when they are open.

@@ -205,7 +205,8 @@ function wanted(name) {
   return only.length === 0 || only.some((o) => name.startsWith(o))
 }
 
-/** Captures a screen, and its still.
+/**
+ * Captures a screen, and its still.
  *
  * @param {string} name
  * @param {{still?: string, as?: Person, path: string, before?: (context: import('playwright-core').BrowserContext) => Promise<unknown>,

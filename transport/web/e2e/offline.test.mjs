@@ -15,7 +15,10 @@ const away = [offline, /NetworkError when attempting|Unable to preload CSS/, /ER
 /** A picture of one pixel. */
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
 
-/** All data that this browser stores for a site, as text. */
+/**
+ * All data that this browser stores for the site, as text. Of cached files other than HTML and
+ * JSON, only the paths are included.
+ */
 const everything = (page) =>
   page.evaluate(async () => {
     const out = [JSON.stringify(localStorage), JSON.stringify(sessionStorage)]
@@ -190,7 +193,7 @@ long('a new build replaces the open one once nothing is typed', async ({ server,
   proxy.remove()
 })
 
-long('a page that cannot be stored says so', async ({ server, facilitator, person, visitor }) => {
+long('a page that cannot be stored shows a notice', async ({ server, facilitator, person, visitor }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()

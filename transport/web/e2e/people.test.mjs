@@ -235,7 +235,7 @@ long('a helper for a day signs in with a link on a phone, and a second phone sig
   await accessible(third.page)
 })
 
-long('a helper is added in two taps, and works through the queue on a phone', async ({ visitor, facilitator, person }) => {
+long('a helper is added from the live view, and works through the queue on a phone', async ({ visitor, facilitator, person }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'A small service' })
   const [ann, bob, cem] = [await person(lab, 'Ann'), await person(lab, 'Bob'), await person(lab, 'Cem')]

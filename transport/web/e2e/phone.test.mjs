@@ -1,4 +1,4 @@
-// The differences on a phone.
+// The app on a phone, and the projector with long texts.
 import assert from 'node:assert/strict'
 import { stage, still, until } from './harness/stage.mjs'
 
@@ -171,7 +171,7 @@ long('bars and panels fit their contents at 390 pixels', async ({ visitor, facil
     [page.getByText('very easy'), page.locator('label span').first(), page.getByText('very hard'), page.locator('label span').nth(4)].map(box),
   )
   assert.equal(easy.top, hard.top)
-  assert.ok(easy.top >= one.bottom && Math.abs(easy.left - one.left) < 2 && Math.abs(hard.right - five.right) < 2, 'the words are not below the ends')
+  assert.ok(easy.top >= one.bottom && Math.abs(easy.left - one.left) < 2 && Math.abs(hard.right - five.right) < 2, 'the words are not below their numbers')
 
   const boss = await visitor({ as: lead, ...phone })
   await boss.page.goto(`/admin/${lab.id}`)

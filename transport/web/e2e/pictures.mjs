@@ -1,6 +1,6 @@
-// Captures the pictures of the README. They show a room in which people need help, the text that
-// attendees read, on a laptop and a phone, and a poll's result on the projector. First, the people
-// wait for some minutes, so that the pictures show waiting times.
+// Captures the pictures of the README. They show the live view of a room in which people need help,
+// the text for attendees on a laptop and a phone, and a poll's result on the projector. First, the
+// people wait for some minutes, so that the pictures show waiting times.
 //
 //   make pictures
 import { setTimeout as pause } from 'node:timers/promises'
@@ -115,7 +115,7 @@ ${[0, 1, 2].map((i) => box(490, 14 + i * 44, 120, `worker ${i}`, '#d6e8d3') + ar
   return url
 }
 
-/** The workshop with its people on their steps. */
+/** Creates the workshop, with its people on their steps. */
 async function workshop(lead) {
   const picture = await drawn(lead)
   const steps = titles.map((title) => ({ title, content_markdown: text.replace('PICTURE', picture), duration_minutes: 15 }))

@@ -1,4 +1,4 @@
-// Polls: written in seconds, answered with one tap, shown on the projector.
+// Polls are written by facilitators, answered with one tap, and shown on the projector.
 import assert from 'node:assert/strict'
 import { accessible, stage, still, until } from './harness/stage.mjs'
 
@@ -6,7 +6,7 @@ const { test, long } = stage()
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const text = `# One\n\n${'A line of the text that is being read. '.repeat(120)}`
 
-/** The live view with the panel of polls. */
+/** Opens the live view with the panel of polls. */
 async function desk(visitor, lead, lab) {
   const boss = await visitor({ as: lead, viewport: { width: 1440, height: 900 } })
   await boss.page.goto(`/admin/${lab.id}`)
@@ -24,7 +24,7 @@ async function write(page, lines, more = async () => {}) {
   await page.getByRole('button', { name: 'Close', exact: true }).waitFor()
 }
 
-/** A person's page with the text, on a phone unless the options contain another size. */
+/** Opens the text as a person, on a phone unless the options contain another size. */
 async function reader(visitor, person, lab, options = phone) {
   const guest = await visitor({ as: person, ...options })
   await guest.page.goto(`/codelabs/${lab.id}`)
@@ -33,7 +33,7 @@ async function reader(visitor, person, lab, options = phone) {
 }
 const strip = (page) => page.getByRole('region', { name: 'Notices' })
 
-/** The polls beside the text, on a phone. */
+/** Opens the polls beside the text, on a phone. Returns the poll with this question. */
 async function polls(page, question) {
   if (!(await page.getByRole('tab', { name: /^Polls/ }).isVisible()))
     await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).tap()
@@ -82,7 +82,7 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   assert.ok((await strip(page).boundingBox()).height <= 53)
   await until('the line to contain the focus', () => strip(page).evaluate((e) => e.contains(document.activeElement)))
   await boss.getByText('1 of 2 have answered').waitFor()
-  // In a named poll, the people who have not answered are known.
+  // The facilitator sees who has not answered a named poll.
   await boss.getByText('No answer yet').click()
   await boss.getByRole('listitem').filter({ hasText: /^Ben$/ }).waitFor()
 
@@ -142,7 +142,7 @@ long('an open poll leaves two thirds of a small phone for the text', async ({ vi
       const at = await line.getByRole('button', { name: option }).boundingBox()
       assert.ok(at.height >= 44 && at.width >= 44, `${option}: got ${at.width} x ${at.height}, want at least 44 x 44`)
     }
-    // The last answer is reached, and the question stays in view.
+    // The last answer can be scrolled into view, and the question stays visible.
     await line.getByRole('button', { name: options[4] }).scrollIntoViewIfNeeded()
     const [words, whole] = [await line.getByText(question).boundingBox(), await line.boundingBox()]
     assert.ok(words.y >= whole.y && words.y + words.height <= whole.y + whole.height, 'the question is not visible')
@@ -152,7 +152,7 @@ long('an open poll leaves two thirds of a small phone for the text', async ({ vi
   }
 })
 
-long('an anonymous poll says so before the vote, hides all answers while it is open, and cannot be reopened', async ({ visitor, facilitator, person }) => {
+long('an anonymous poll is marked before the vote, hides all answers while it is open, and cannot be reopened', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => person(lab, `Attendee ${n}`)))
@@ -439,7 +439,7 @@ long('a poll is created from a quiz question, edited, reset and deleted', async 
   await accessible(boss)
   await boss.getByRole('dialog').getByLabel('Question and answers').fill('What listens here?\n- A client\n- [x] A server')
   await boss.getByRole('button', { name: 'Save', exact: true }).click()
-  await until('the question to be the new one', async () => (await lead.get(`/codelabs/${lab.id}/polls`))[0].question === 'What listens here?')
+  await until('the new question to be saved', async () => (await lead.get(`/codelabs/${lab.id}/polls`))[0].question === 'What listens here?')
   await strip(page).getByText('You said A client').waitFor()
   await strip(page).getByRole('button', { name: 'Change' }).tap()
   await strip(page).getByText('What listens here?').waitFor()

@@ -7,10 +7,10 @@ const { test, long } = stage({ env: { ATELIER_LIMITS_QUESTIONS_SECONDS: '0' } })
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const wide = { viewport: { width: 1440, height: 900 } }
 
-/** A codelab with questions on. */
+/** Creates a codelab with questions on. */
 const asking = (lead, questions = 'open') => lead.codelab({ questions }).then(async (lab) => (await lead.put(`/codelabs/${lab.id}`, { questions }), lab))
 
-/** The questions of an attendee. */
+/** Opens the questions on the page of an attendee. */
 async function panel(visitor, person, lab, options = wide) {
   const guest = await visitor({ as: person, ...options })
   const { page } = guest
@@ -22,7 +22,7 @@ async function panel(visitor, person, lab, options = wide) {
   return page
 }
 
-/** The questions of a facilitator. */
+/** Opens the questions in the live view of a facilitator. */
 async function desk(visitor, lead, lab) {
   const { page } = await visitor({ as: lead, ...wide })
   await page.goto(`/admin/${lab.id}`)
@@ -133,7 +133,7 @@ long('checked questions are hidden from other attendees until a facilitator show
   await row(page, 'What is a slice?').getByText('waiting for a facilitator').waitFor()
   const boss = await desk(visitor, lead, lab)
   await boss.getByRole('tab', { name: 'Questions (1)' }).waitFor()
-  // Messages come in order, so a question would be there before this broadcast.
+  // Messages arrive in order, so the question would arrive before this broadcast.
   await lead.say(lab, { type: 'broadcast', message: 'Look here' })
   await other.getByRole('region', { name: 'Notices' }).getByText('Look here').waitFor()
   assert.equal(await row(other, 'What is a slice?').count(), 0)

@@ -1,10 +1,10 @@
-// Runs the stories, two files at a time, and lists the failed stories at the end.
+// Runs the stories, two files concurrently, and lists the failed stories at the end.
 //
 //   npm run e2e [FILE…]        one story per feature, and the accessibility check
 //   npm run e2e:long [FILE…]   all stories
 //
-// A FILE is its name without .test.mjs. The file that took longest in the last run begins first.
-// node --test would sort files by name, and a long file could run alone at the end.
+// FILE is the name of a file without .test.mjs. The file that took longest in the last run starts
+// first. node --test would sort files by name, and a long file could run alone at the end.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'

@@ -15,7 +15,10 @@ async function atProvider(page, email) {
   await page.getByRole('button', { name: 'Login' }).click()
 }
 
-/** Configures the server with a provider with these people. */
+/**
+ * Starts an identity provider with four people, and restarts the server so that it uses the
+ * provider. Returns the provider.
+ */
 async function provider(server, env = {}) {
   const at = await new IdentityProvider().start(server.url, [
     { name: 'Ann Lee', email: 'Ann@example.org' },
@@ -68,7 +71,7 @@ test('a person gets from a new browser to the live view through the identity pro
   }
 })
 
-long('a refused sign-in says why; the owner can link an existing person with the provider', async ({ server, visitor, facilitator }) => {
+long('a refused sign-in shows the reason; the owner can link an existing person with the provider', async ({ server, visitor, facilitator }) => {
   const at = await provider(server, { ATELIER_LOGIN_PASSWORD_LOGIN: 'false' })
   try {
     const owner = await facilitator()
@@ -83,7 +86,7 @@ long('a refused sign-in says why; the owner can link an existing person with the
       await page.goto('/login')
       const key = page.getByRole('link', { name: 'Sign in with Example' })
       await key.waitFor()
-      assert.equal(await page.getByLabel('Password').isVisible(), false, 'the password field is shown to others than the owner')
+      assert.equal(await page.getByLabel('Password').isVisible(), false, 'the password field is shown before the owner asks for it')
       await key.click()
       await atProvider(page, email)
       await page.getByText(why).waitFor()

@@ -303,7 +303,7 @@ long('hostile texts stop neither the page nor the text beside them', async ({ vi
   const { page } = guest
   await page.goto(`/codelabs/${lab.id}`)
   await page.locator('article math').first().waitFor()
-  await until('the other formulas to say why they are not typeset', async () => (await page.locator('article [data-why]').count()) >= 3)
+  await until('the other formulas to show why they are not typeset', async () => (await page.locator('article [data-why]').count()) >= 3)
   assert.equal(await page.locator('article math').count(), 1)
   // The chat is loaded after the text.
   const chat = page.getByRole('log').locator('.text')

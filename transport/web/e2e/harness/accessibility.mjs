@@ -11,7 +11,7 @@ async function findings(page, colours) {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(ofTheApp('axe-core').source)
   return page.evaluate(
     async (runOnly) => {
-      window.axe.teardown() // axe remembers the colours of the previous run
+      window.axe.teardown() // axe keeps the colours of the previous run
       const { violations } = await window.axe.run(document, { resultTypes: ['violations'], ...(runOnly && { runOnly }) })
       const grave = violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
       return grave.map(

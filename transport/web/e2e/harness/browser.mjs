@@ -51,7 +51,7 @@ export async function openBrowser({ args = [], hosts = [] } = {}) {
   })
 }
 
-/** The errors of a browser while the server is away. */
+/** The errors of a browser while the server is unreachable. */
 export const offline =
   /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED|CONNECTION_CLOSED|INCOMPLETE_CHUNKED_ENCODING|NETWORK_CHANGED)|WebSocket connection to .* failed|Firefox can’t establish a connection|connection to .* was interrupted/
 

@@ -1,6 +1,6 @@
 // A workshop with content of every kind, and the pages that show it.
 
-/** A codelab with content of every kind. */
+/** Creates a codelab with content of every kind. */
 export async function busy({ facilitator, person }) {
   const lead = await facilitator()
   const lab = await lead.codelab({
@@ -39,7 +39,10 @@ export async function busy({ facilitator, person }) {
   return { lead, lab, ann, ben }
 }
 
-/** Every page, with its permitted roles and the text that shows that it has loaded. */
+/**
+ * Every page: its path, the person who opens it (null for a guest, 'lead' for the facilitator), and
+ * a heading that shows that the page has loaded.
+ */
 export const pages = ({ lab, ann, ben }) => [
   ['/', null, 'Join a workshop'],
   ['/login', null, 'Sign in'],

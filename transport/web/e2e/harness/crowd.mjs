@@ -41,7 +41,8 @@ export async function crowd(server, lab, count) {
 }
 
 /**
- * The time of a chat message from its frame to the screen, in milliseconds.
+ * Sends chat messages, one per round. Returns for each the time from its frame to the screen, in
+ * milliseconds.
  *
  * @param {import('./browser.mjs').Visitor} visitor
  */
@@ -85,7 +86,7 @@ export async function measureChat({ page }, lab, speaker, rounds = 10) {
  *
  * @param {import('./browser.mjs').Visitor} visitor  of a facilitator
  * @param {Person[]} people  all registered people
- * @returns {Promise<{perUpdate: number, longest: number, updates: number, elements: number}>}
+ * @returns {Promise<{perUpdate: number, longest: number, updates: number, moves: number, elements: number}>}
  */
 export async function measureFloor({ context, page }, lab, people, seconds = 8) {
   await page.addInitScript(() => {
@@ -102,8 +103,8 @@ export async function measureFloor({ context, page }, lab, people, seconds = 8) 
   let moves = 0
   let next = 0
   /**
-   * Moves people like ten thousand people who need one minute per step. Nobody moves to the same
-   * step twice.
+   * Moves people at the rate of ten thousand people who need one minute per step. Nobody moves
+   * twice, because there are fewer moves than people.
    */
   const move = async (seconds) => {
     const end = Date.now() + seconds * 1000

@@ -9,8 +9,8 @@ function findFirefox() {
 }
 
 /**
- * Starts the distribution's Firefox over WebDriver BiDi. Every host name is this machine, so that
- * Firefox reaches nothing else.
+ * Starts the distribution's Firefox over WebDriver BiDi. Every host name resolves to this machine,
+ * so that Firefox reaches no other host.
  */
 export async function openFirefox() {
   answerForFirefox()

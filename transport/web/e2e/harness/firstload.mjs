@@ -7,8 +7,8 @@ export const firstLoad = {
   /** Requests of any kind. */
   requests: 30,
   /**
-   * The time from the click until the text is readable, with a four times slower CPU, in
-   * milliseconds.
+   * The time from the start of the navigation until the text is readable, with a four times slower
+   * CPU, in milliseconds.
    */
   readable: 1000,
 }

@@ -10,7 +10,7 @@ export class Refused extends Error {
   }
 }
 
-/** Somebody who uses the server over REST: their cookies, and the token of each write. */
+/** Somebody who uses the server over REST, with their cookies and the CSRF token for writes. */
 export class Person {
   /** @type {Map<string, string>} */
   cookies = new Map()
@@ -66,7 +66,7 @@ export class Person {
   patch = (path, body) => this.send('PATCH', path, body)
   delete = (path) => this.send('DELETE', path)
 
-  /** Logs in as the facilitator. */
+  /** Logs in as the owner, under a name that others see. */
   async login(displayName = 'Facilitator') {
     await this.post('/login', { admin_id: this.#server.adminId, admin_pw: this.#server.adminPw, display_name: displayName })
     return this

@@ -64,7 +64,7 @@ export class Proxy {
     return this
   }
 
-  /** The target of forwarded requests. */
+  /** Sets the address to which requests are forwarded. */
   leadTo(url) {
     this.#target = url
   }

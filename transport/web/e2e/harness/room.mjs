@@ -93,7 +93,7 @@ const given =
 const family =
   'Abebe Andersen Boateng Bianchi Carvalho Chen Clarke Cohen Demir Dubois Eriksson Fontaine Fischer García Haddad Holm Ito Ivanova Jansen Jensen Jiménez Jónsdóttir Kaya Khan Kim Kowalska Liu Lopes Mbeki Mendoza Mokoena Müller Ngata Nguyen Nowak O’Brien Okafor Patel Peeters Petrov Ramanathan Rossi Satō Schmidt Silva Singh Tanaka Torres Traoré Volkov Wang Weber Wójcik Yılmaz Zhang Zuma Adeyemi Baker Costa Duarte Evans'
 
-/** A crowd around step 6, the same in each run. At most 3,050 people. @returns {Guest[]} */
+/** A crowd around step 6, the same in each run. count is at most 3,050. @returns {Guest[]} */
 export function crowd(count) {
   let seed = 7
   const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647

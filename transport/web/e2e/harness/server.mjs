@@ -70,12 +70,12 @@ export class Server {
     await promisify(execFile)(binary, [...args, '--data', this.data], { cwd: this.data, env: this.#environment() })
   }
 
-  /** Kills the server, like a power cut. */
+  /** Kills the server with SIGKILL, so that it cannot stop in an orderly way. */
   async kill() {
     await this.#end('SIGKILL')
   }
 
-  /** Stops the server like an operator, and throws if that takes too long. */
+  /** Stops the server with SIGTERM, as an operator does. Throws if that takes too long. */
   async stop() {
     const child = this.#child
     const late = setTimeout(() => child?.kill('SIGKILL'), stopWithin)

@@ -34,7 +34,7 @@ const patience = 400_000
  * @property {import('playwright-core').Browser} browser
  * @property {(options?: object) => Promise<Visitor>} visitor
  *   opens a browser context; the options are {as: person} and Playwright's options for contexts
- * @property {(displayName?: string) => Promise<Person>} facilitator  logs in as the facilitator
+ * @property {(displayName?: string) => Promise<Person>} facilitator  logs in as the owner
  * @property {(codelab: {id: string}, name: string, code?: string) => Promise<Person>} person
  *   registers an attendee
  * @property {(text: string) => void} note  writes a figure to the test's output

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /**
  * Waits until look returns a truthy value, and returns that value. An exception in look counts as
- * not yet.
+ * a falsy value.
  *
  * @template T
  * @param {string} what  the name of the condition, for the error

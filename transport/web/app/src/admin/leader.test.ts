@@ -10,7 +10,7 @@ const session = (role: Schemas['Session']['role'], rank?: Schemas['Session']['ra
   exp: 0,
 })
 
-describe('pages that a session may open', () => {
+describe('the pages that a session is allowed to open', () => {
   it('are all pages for facilitators', () => {
     for (const path of ['/admin', '/admin/settings', '/admin/1/edit', '/account']) expect(opens(session('admin', 'facilitator'), path)).toBe(true)
     expect(leader.assists).toBe(false)
@@ -32,7 +32,7 @@ describe('pages that a session may open', () => {
   it('are none for attendees', () => {
     expect(opens(session('attendee'), '/admin')).toBe(false)
   })
-  it('are those of the owner for sessions without a rank', () => {
+  it("are the owner's pages for sessions without a rank", () => {
     expect(opens(session('admin'), '/admin/settings')).toBe(true)
     expect(leader.rank).toBe('owner')
   })

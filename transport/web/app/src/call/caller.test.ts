@@ -90,7 +90,7 @@ test('a missed request causes no notification, but counts as waiting', () => {
   expect(tell(asked('2'))).toEqual(['dot'])
 })
 
-test('sound and notifications are off until they are switched on', () => {
+test('with sound and notifications switched off, only the dot is shown', () => {
   calling.set({ sound: false, desktop: false })
   expect(tab().tell(asked('1'))).toEqual(['dot'])
 })

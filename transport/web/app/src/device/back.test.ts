@@ -71,7 +71,7 @@ describe('Back', () => {
     expect(b.routed).toEqual(['before'])
   })
 
-  test('removes the history entry of an overlay that is closed in another way', async () => {
+  test('removes the history entry of an overlay that is closed without Back', async () => {
     const b = new Browser()
     const open: string[] = []
     const close = thing(b, 'steps', open)
@@ -149,7 +149,7 @@ describe('Back', () => {
     expect(b.routed).toEqual([])
   })
 
-  test('asks an overlay that did not close again at the next press', async () => {
+  test('asks an overlay that did not close once more at the next press', async () => {
     const b = new Browser()
     let asked = 0
     b.back.open(() => asked++)

@@ -45,7 +45,7 @@ test('after ten minutes a less exact response is used', () => {
   near(500)
 })
 
-test('an invalid time and a response from before its request are ignored', () => {
+test('an invalid time and a response that is older than its request are ignored', () => {
   const here = Date.now()
   now.noteTime('nonsense', here, here)
   now.noteTime(stamp(here + 9_000_000), here + 5000, here)

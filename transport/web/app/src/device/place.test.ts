@@ -10,7 +10,7 @@ test('paths of the server are below its base path', async () => {
   vi.stubEnv('DEV', false)
   vi.resetModules()
   const { base, linkTo, pathOf, sitePath } = await import('./place')
-  expect(base).toMatch(/\/src$/) // the scripts are in a folder of the server's root
+  expect(base).toMatch(/\/src$/) // the parent of the folder that contains the script
   vi.stubGlobal('location', new URL('https://workshop.test/lab/admin'))
   expect(sitePath('/admin')).toBe(`${base}/admin`)
   expect(linkTo('/j/ABC')).toBe(`https://workshop.test${base}/j/ABC`)

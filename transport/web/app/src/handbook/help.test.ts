@@ -27,7 +27,7 @@ describe('the handbook', () => {
       expect(places, href).toContain(to)
     }
     if (id === 'workshops') expect(links).toBeGreaterThan(0)
-    // No link points to a file that the app lacks, and no link was split.
+    // No link leads to a file of the repository.
     expect(html).not.toMatch(/href="(\.\.?\/|[\w-]+\.md)/)
     const shown = [...html.matchAll(/<img [^>]*?src="([^"]+)"/g)].map((x) => x[1]!)
     for (const src of shown) expect(src).toMatch(/^\/.*\/transport\/web\/pictures\/\w+\.png$/)

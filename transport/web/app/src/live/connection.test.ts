@@ -41,7 +41,7 @@ interface Attempt {
   closed: boolean
 }
 
-/** A connection to a server that the test plays. */
+/** A connection to a server that the test simulates. */
 function stage(known = false) {
   const attempts: Attempt[] = []
   const dial =
@@ -279,7 +279,8 @@ describe('the connection', () => {
     expect(events.closed).toBe(true)
     expect(s.last).toMatchObject({ kind: 'socket', from: { epoch: 'e1', seq: 10 } })
     expect(s.hands.now()).toBeGreaterThan(60_000)
-    // On a network that blocks WebSockets, the connection stays with events and remembers that.
+    // On a network that blocks WebSockets, the connection keeps using events, and reports that
+    // sockets are blocked.
     for (const _ of [1, 2]) {
       s.last.on.closed(1006)
       s.hands.next()
@@ -325,7 +326,7 @@ describe('the connection', () => {
     expect(s.last.from).toEqual({ epoch: 'e1', seq: 10 })
   })
 
-  test('ends when the session is over', async () => {
+  test('ends when the session has ended', async () => {
     const s = stage()
     await connected(s)
     s.last.on.closed(1008)

@@ -84,14 +84,14 @@ test('a failed read changes nothing, and a later read begins with no changes', a
   expect(s.holder.now?.chat.map((c) => c.id)).toEqual(['c1'])
 })
 
-test('a message from before the read is not lost if a node answers that does not have it yet', async () => {
+test('a message from before the read is not lost if the node that answers does not have it yet', async () => {
   const s = stage()
   await s.arrive({ part: {}, at: 8 })
   s.tell(said(9, 'c2'), said(10, 'c3'))
   const read = (at: number) => s.meanwhile.read(async () => ({ part: { chat: [chat('c1')] }, at }))
   await read(9)
   expect(s.holder.now?.chat.map((c) => c.id)).toEqual(['c1', 'c3'])
-  s.meanwhile.clear() // the positions begin again
+  s.meanwhile.clear() // the positions start from the beginning again
   await read(3)
   expect(s.holder.now?.chat.map((c) => c.id)).toEqual(['c1'])
 })

@@ -73,20 +73,20 @@ test('a stored message that arrives before its ack is not also shown as waiting'
   const waiting = () => out.waiting.map((e) => e.message['message'])
   for (const message of ['x', 'x', 'y']) out.say({ type: 'chat', message })
   await settle()
-  expect(waiting()).toEqual(['x', 'x', 'y']) // c1 was there before
+  expect(waiting()).toEqual(['x', 'x', 'y']) // c1 was stored before
   stored('c2', 'x')
   stored('c3', 'y', 'broadcast')
   out.entries = [...out.entries]
   expect(waiting()).toEqual(['x', 'y'])
   out.settled(l.sent[0]!.ref, null)
-  expect(waiting()).toEqual(['x', 'y']) // c2 was the first
+  expect(waiting()).toEqual(['x', 'y']) // c2 is the first x
   stored('c4', 'x')
   out.entries = [...out.entries]
   expect(waiting()).toEqual(['y'])
   expect(out.entries.length).toBe(2)
   out.settled(l.sent[2]!.ref, 'muted')
   stored('c5', 'y')
-  expect(waiting()).toEqual(['y']) // a refused message waits for the person
+  expect(waiting()).toEqual(['y']) // a refused message stays until the person sends or discards it
 })
 
 test('a second person does not take over the outbox of the first', () => {

@@ -131,7 +131,7 @@ test("the server's time is taken from a fresh response, and not from a cached on
   expect(minutesAhead()).toBe(80)
 })
 
-test('the session is over when the server returns 401 or a session of another role', async () => {
+test('a session has ended when the server returns 401 or a session of another role', async () => {
   const { Probe } = await import('./probe')
   for (const [body, over] of [
     [401, 1],

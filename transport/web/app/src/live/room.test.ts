@@ -1,4 +1,4 @@
-// Tests what a room reads, and when. The test plays the server.
+// Tests what a room reads, and when. The test simulates the server.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 const you = { id: 'a1', name: 'A', role: 'attendee' }
@@ -160,7 +160,7 @@ describe('a room', () => {
     expect([...room.now!.again]).toEqual([])
   })
 
-  test('ends when the session is over, and only then', async () => {
+  test('ends when the session has ended, and only then', async () => {
     for (const [session, state] of [
       [401, 'ended'],
       [{ role: 'admin', sub: 'x' }, 'ended'],

@@ -39,7 +39,7 @@ describe('arrived messages', () => {
     expect(arrived(twice, [])).toEqual([])
   })
 
-  test('a message that is over a minute older does not confirm a sent message', () => {
+  test('a message that is more than a minute older does not confirm a sent message', () => {
     const now = 10_000_000
     expect(arrived([sent('yes', now)], [message('yes', now - 61_000)])).toEqual([])
     expect(arrived([sent('yes', now)], [message('yes', now - 59_000)])).toEqual([`yes@${now}`])
@@ -134,7 +134,7 @@ describe('the sender', () => {
     }
   })
 
-  test('sends a new message without repeating the message that is on its way', async () => {
+  test('sends a new message without repeating a sent message that is not confirmed yet', async () => {
     const { out, line, sender } = stage()
     const one = out.add(say('one'), 1) as Kept
     await sender.flush(one)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ServerMessage } from './protocol'
 import { socket } from './socket'
 
-/** A WebSocket to a server that the test plays. */
+/** A WebSocket to a server that the test simulates. */
 class Played {
   static last: Played
   sent: string[] = []

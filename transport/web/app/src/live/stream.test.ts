@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { FromStream, ToStream } from './events'
 
-/** The server's stream, which the test plays. */
+/** The server's stream, which the test simulates. */
 class Source {
   static all: Source[] = []
   onmessage: ((e: { data: string }) => void) | null = null

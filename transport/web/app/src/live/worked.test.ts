@@ -3,7 +3,7 @@ import type { ServerMessage } from './protocol'
 import type { FromSocket, ToSocket } from './worked'
 import { workedSocket } from './worked'
 
-/** A worker that the test plays. */
+/** A worker that the test simulates. */
 class Played {
   static last: Played
   told: ToSocket[] = []

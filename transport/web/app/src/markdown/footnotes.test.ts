@@ -38,7 +38,7 @@ describe('footnotes', () => {
     ['as a link', '[^1](https://example.org/)', '<p><a href="https://example.org/">^1</a></p>\n'],
     ['with an invalid label', 'x[^a "b]\n\n[^a "b]: y z', '<p>x[^a &quot;b]</p>\n<p>[^a &quot;b]: y z</p>\n'],
     ['in a quotation', '> x[^1]\n>\n> [^1]: y', `<blockquote>\n<p>x${ref(1, '1')}</p>\n</blockquote>\n` + list(item('1', `<p>y ${back('1')}</p>\n`))],
-    ['twice defined, of which the first counts', 'x[^1]\n\n[^1]: y\n\n[^1]: z', `<p>x${ref(1, '1')}</p>\n` + list(item('1', `<p>y ${back('1')}</p>\n`))],
+    ['defined twice, of which the first is used', 'x[^1]\n\n[^1]: y\n\n[^1]: z', `<p>x${ref(1, '1')}</p>\n` + list(item('1', `<p>y ${back('1')}</p>\n`))],
     ['in another one', 'x[^a] y[^b]\n\n[^a]: [^b]: z w', `<p>x${ref(1, 'a')} y[^b]</p>\n` + list(item('a', `<p>[^b]: z w ${back('a')}</p>\n`))],
     ['referring to itself', 'x[^1]\n\n[^1]: y[^1]', `<p>x${ref(1, '1')}</p>\n` + list(item('1', `<p>y${ref(1, '1', 2)} ${back('1')} ${back('1', 2)}</p>\n`))],
   ]

@@ -134,7 +134,7 @@ describe('a page', () => {
     expect(await text('/codelabs/x', true)).toBe(index)
   })
 
-  test('comes from the server for a 404', async () => {
+  test('with status 404 comes from the server', async () => {
     server = () => new Response('missing', { status: 404 })
     expect(await text('/codelabs/x', true)).toBe('missing')
   })

@@ -60,7 +60,7 @@ test('a page that opens during a timer reads out no past marks', () => {
   expect([heard, held.ended]).toEqual([[], 0])
 })
 
-test('a page that opens after the end reads out nothing and does not call onend', () => {
+test('a page that opens after the end reads out nothing and does not report the end', () => {
   const { held, countdown } = stage(ends(-30))
   pass(5)
   expect([countdown.left, heard, held.ended]).toEqual([0, [], 0])

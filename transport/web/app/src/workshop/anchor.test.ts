@@ -19,7 +19,7 @@ test('a thread with wrong offsets is located at the nearest occurrence of its wo
   expect(locate(text, thread(100, 103, 'two'))).toEqual({ start: 20, end: 23 })
 })
 
-test('white space between the words of a thread may differ', () => {
+test('white space between the words of a thread can differ', () => {
   expect(locate('a  list\nof words', thread(90, 99, 'list of words'))).toEqual({ start: 3, end: 16 })
   expect(locate('(a.b) [c]', thread(50, 59, '(a.b) [c]'))).toEqual({ start: 0, end: 9 })
 })

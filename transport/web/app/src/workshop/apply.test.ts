@@ -198,7 +198,7 @@ describe('the state after a stream of messages', () => {
     expect(ofThisStep.people.get('a')?.pulse?.state).toBe('slow')
   })
 
-  test('marks parts that messages do not contain for another read', () => {
+  test('marks for another read the parts that messages do not contain', () => {
     const w = apply(empty(), [
       { type: 'steps_changed', seq: 1, ts: ts(1) } as Told,
       { type: 'inline_comment_changed', target_type: 'step', target_step_id: 's1', thread_id: 't', action: 'created', seq: 2, ts: ts(2) } as Told,

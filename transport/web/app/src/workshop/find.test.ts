@@ -30,7 +30,7 @@ test.each([
   ['李明', '李明'],
 ])('"%s" is compared as "%s"', (name, as) => expect(folded(name)).toBe(as))
 
-test('exact names come first, then names that begin with the text, then names with such a word, then other matches', () => {
+test('exact names come first, then names that begin with the text, then names with a word that begins with it, then other matches', () => {
   const columns = [column(1, 'Leann', 'Mary Ann', 'Bob', 'Anna'), column(2, 'Ánn'), column(0, 'Anneke')]
   const { found, total } = new Finder().search(columns, ' ANN', 10)
   expect(found.map((f) => [f.seat.name, f.step])).toEqual([

@@ -127,7 +127,7 @@ describe('the floor', () => {
     ])
   })
 
-  test('selects the recipients of a message to many', () => {
+  test('selects the recipients of a message to many people', () => {
     const w = room(
       [feels('stuck', 2), {}, { current_step: 2, ...feels('stuck', 1) }, { is_completed: true, current_step: 1 }],
       [
@@ -246,7 +246,7 @@ describe('the verdict on moving on', () => {
     const w = room([moved, {}, { current_step: 1, furthest_step: 2 }])
     const later = (minutes: number) => verdict({ ...w, here: new Set(['p0']) }, 1, defaultThresholds, minutes * minute)
     expect(later(14)).toMatchObject({ past: 1, people: 2 })
-    expect(later(16)).toMatchObject({ past: 1, people: 1 }) // after this time they count as gone home
+    expect(later(16)).toMatchObject({ past: 1, people: 1 }) // by now the absent person is no longer counted
   })
 
   test("uses the facilitator's thresholds", () => {

@@ -63,7 +63,7 @@ class Desk {
 const stage = (...help: HelpRequest[]) => new Queue(new Desk(help) as unknown as Room)
 const ids = (requests: readonly HelpRequest[]) => requests.map((h) => h.id).join('')
 
-test('the longest wait is first; own claims are separate from those of others', () => {
+test('the longest wait is first; own claims are separate from the claims of others', () => {
   const queue = stage(asked('3'), claimed('2', 'ann', 'Ann'), asked('1'), claimed('4', 'bob', 'Ann'), claimed('5', null, 'Cem'))
   expect([ids(queue.pending), ids(queue.mine), ids(queue.others)]).toEqual(['13', '2', '45'])
 })
@@ -119,7 +119,7 @@ test('a request whose attendee was not found is released with the reason', async
   expect(heard).toEqual(['help_back 1'])
 })
 
-test('several requests are answered at once; a refused answer returns false and shows an error', async () => {
+test('several requests are answered together; a refused answer returns false and shows an error', async () => {
   const queue = stage(asked('1'), asked('2'))
   expect(await queue.answer(['1', '2'], 'Look at row 3')).toBe(true)
   expect(api.calls).toEqual([{ path: 'answer', body: { help_ids: ['1', '2'], message: 'Look at row 3' } }])

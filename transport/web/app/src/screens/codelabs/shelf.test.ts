@@ -27,7 +27,7 @@ describe('the filter', () => {
 })
 
 describe('a typed title', () => {
-  it('may differ in case and white space', () => {
+  it('can differ in case and white space', () => {
     expect(sameTitle(' go  FÜR alle', 'Go für alle')).toBe(true)
     expect(sameTitle('Go', 'Go für alle')).toBe(false)
     expect(sameTitle('', 'Go')).toBe(false)

@@ -7,7 +7,7 @@ interface One extends Figure {
   place: string
 }
 
-/** A font in which each letter has a fixed share of the font size as its width. */
+/** A font in which the width of each letter is a fixed share of the font size. */
 const setting = {
   measure: (text: string, size: number, weight: number) => text.length * size * (weight >= 600 ? 0.58 : 0.53),
   state: (p: One) => [p.kind === 'need' ? '■ stuck' : '', p.place].filter(Boolean).join(' · '),

@@ -18,7 +18,7 @@ describe('states of the code', () => {
     expect(catchUp(states, null, 1)?.name).toBe('step-1-start')
     expect(catchUp(states, null, 12)?.name).toBe('step-10-start')
   })
-  it('may contain no suitable start', () => {
+  it('can lack a suitable start', () => {
     expect(catchUp(statesOf(['step-2-start', 'step-1-end']), 1, 1)).toBeNull()
     expect(catchUp([], 3, 3)).toBeNull()
   })

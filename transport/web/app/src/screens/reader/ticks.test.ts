@@ -4,7 +4,7 @@ import { merged, ticksOf } from './ticks.svelte'
 
 const device = new Map<string, string>()
 
-/** A room for which the test plays the server. */
+/** A room whose server the test simulates. */
 function room(id = 'lab') {
   const listeners: ((all: object[], missed: boolean) => void)[] = []
   const sent: object[] = []
