@@ -377,6 +377,7 @@ long('after a sign-out elsewhere, the page shows a notice and keeps unsent texts
   await page.getByText('The second step.').waitFor()
   assert.equal(await page.locator('input, textarea').count(), 0)
   await page.keyboard.press('h')
+  await still(page)
   assert.equal(await page.getByRole('dialog').count(), 0)
   assert.equal(await page.getByRole('button', { name: /Ask for help|Stuck/ }).count(), 0)
   await page.getByRole('navigation', { name: 'Steps' }).getByText('Feedback').click()

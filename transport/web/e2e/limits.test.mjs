@@ -44,7 +44,7 @@ long('a person who has to wait sees a notice until they have joined', async ({ f
   await page.route('**/register', (route) => {
     if (!first) return route.continue()
     first = false
-    return route.fulfill({ status: 429, headers: { 'Retry-After': '3' }, json: { error: 'too many' } })
+    return route.fulfill({ status: 429, headers: { 'Retry-After': '8' }, json: { error: 'too many' } })
   })
   await page.goto(`/j/${lab.join_code}`)
   await page.getByLabel('Your name').fill('Attendee 1')

@@ -1,7 +1,7 @@
 // Notes for facilitators appear in the editor's preview and next to the step in the live view, and
 // nowhere that other people can see.
 import assert from 'node:assert/strict'
-import { sound, stage } from './harness/stage.mjs'
+import { sound, stage, still } from './harness/stage.mjs'
 
 const { test } = stage()
 const wide = { viewport: { width: 1440, height: 900 } }
@@ -44,5 +44,6 @@ test('a note is shown beside the step to facilitators, and nowhere to others', a
   const wall = (await visitor({ as: lead, ...wide })).page
   await wall.goto(`/admin/${lab.id}/projector`)
   await wall.getByRole('heading', { level: 1 }).waitFor()
+  await still(wall)
   assert.ok(!(await wall.content()).includes(said), 'the projector shows a note')
 })

@@ -177,7 +177,7 @@ long('the timer does not restart when the network returns; the end is read out o
   await page.getByText('● connected').waitFor()
   assert.ok((await seconds(page)) <= before, 'the timer has restarted')
   // Below one minute, only the end is announced.
-  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 5, label: 'Try it', kind: 'exercise' })
+  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 12, label: 'Try it', kind: 'exercise' })
   await page.getByRole('timer').filter({ hasText: 'time is up', visible: true }).waitFor()
   await heard(page, 'The time is up.')
   const said = await page.evaluate(() => globalThis.said)
@@ -198,7 +198,7 @@ long('the end of a break notifies a person who looks elsewhere', async ({ visito
   const { page } = guest
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByText('● connected').waitFor()
-  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 5, label: '', kind: 'break' })
+  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 12, label: '', kind: 'break' })
   await page.waitForFunction(() => document.title.startsWith('(1) '))
   assert.equal(await page.locator('link[rel=icon]').getAttribute('href'), '/favicon-dot.svg')
 })

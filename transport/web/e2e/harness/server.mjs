@@ -153,7 +153,7 @@ export class Server {
       const answer = await fetch(this.internal + '/readyz').catch(() => undefined)
       await answer?.arrayBuffer()
       if (answer?.ok) return
-      if (child.exitCode !== null || Date.now() > end) throw new Error(`the server is not ready\n${this.tail()}`)
+      if (child.exitCode !== null || child.signalCode !== null || Date.now() > end) throw new Error(`the server is not ready\n${this.tail()}`)
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
   }

@@ -99,7 +99,7 @@ test('only one of several tabs notifies; when it closes, the next one notifies',
   const [one, two] = [tab(), tab()]
   expect([one.tell(asked('1')).length, two.tell(asked('1')).length]).toEqual([3, 1])
   one.close()
-  await vi.waitFor(() => expect(two.tell(asked(String(Math.random())))).toContain('rung'))
+  await vi.waitFor(() => expect(two.tell(asked(String(Math.random())))).toContain('rung'), { timeout: 60_000 })
 })
 
 test('without the Locks API, a tab notifies', () => {

@@ -1,7 +1,8 @@
 import { expect, test, vi } from 'vitest'
 
 // Sign-out with two tabs: the other tab is notified by a message, which takes a moment.
-const cleared = vi.fn(() => Promise.resolve())
+let clearing = Promise.resolve()
+const cleared = vi.fn(() => clearing)
 vi.mock('idb-keyval', () => ({ clear: cleared, get: vi.fn(), set: vi.fn(), del: vi.fn() }))
 vi.mock('../api/client', () => ({ api: {}, ask: vi.fn() }))
 vi.mock('./person', () => ({ unsentHere: () => [] }))
@@ -32,7 +33,9 @@ vi.stubGlobal('location', { replace })
 const { followSession } = await import('./session')
 const { keeps, remember } = await import('./remember')
 
-test('another tab forgets what it stored between the sign-out and the message', () => {
+test('another tab forgets what it stored between the sign-out and the message', async () => {
+  let done = () => {}
+  clearing = new Promise((resolve) => (done = resolve))
   followSession()
   local.setItem('atelier:theme', '"dark"')
   remember('texts', ['a codelab'])
@@ -43,5 +46,9 @@ test('another tab forgets what it stored between the sign-out and the message', 
   expect(cleared).toHaveBeenCalled()
   expect(keeps()).toBe(false)
   expect(page.documentElement.hidden).toBe(true)
-  expect(replace).toHaveBeenCalledWith('/')
+  // The page is left only after the deletion.
+  await Promise.resolve()
+  expect(replace).not.toHaveBeenCalled()
+  done()
+  await vi.waitFor(() => expect(replace).toHaveBeenCalledWith('/'), { timeout: 60_000 })
 })

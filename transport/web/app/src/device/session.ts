@@ -92,9 +92,8 @@ export function followSession(): void {
     if (e.data !== signedOut) return
     document.documentElement.hidden = true
     // The data is deleted once more, because this tab can store data between the sign-out and the
-    // message.
-    void forgetAll()
-    location.replace(sitePath('/'))
+    // message. Leaving the page would end the deletion.
+    void forgetAll().finally(() => location.replace(sitePath('/')))
   })
   // A page restored from the back/forward cache shows old data, perhaps of somebody else.
   addEventListener('pageshow', (e: PageTransitionEvent) => {

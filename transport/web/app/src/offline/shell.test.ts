@@ -163,7 +163,7 @@ describe('a file', () => {
   test('comes from the cache after it was fetched once', async () => {
     expect(await text('/assets/a-1.js')).toBe('server: /assets/a-1.js')
     away()
-    await vi.waitFor(async () => expect(await text('/assets/a-1.js')).toBe('server: /assets/a-1.js'))
+    await vi.waitFor(async () => expect(await text('/assets/a-1.js')).toBe('server: /assets/a-1.js'), { timeout: 60_000 })
   })
 
   test('is not stored if the server returns a page instead', async () => {

@@ -128,6 +128,6 @@ describe('ticks', () => {
     r.receive({ type: 'steps_changed' })
     await vi.advanceTimersByTimeAsync(1600)
     vi.useRealTimers()
-    await vi.waitFor(() => expect(ticks.has('s', 'x')).toBe(false))
+    await vi.waitFor(() => expect(ticks.has('s', 'x')).toBe(false), { timeout: 60_000 })
   })
 })
