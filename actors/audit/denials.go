@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// maxDenials bounds the number of separate counts. Beyond it, all further denials with the same
-// status and reason share one count.
+// maxDenials bounds the number of separate counts. Beyond it, the denials that have no count of
+// their own yet share one count per status and reason.
 const maxDenials = 4096
 
-// Denials counts refused requests by status, caller, codelab and address. It writes the counts to
-// the audit trail every minute, so that a client's flood of equal requests costs one record per
-// minute. Safe for concurrent use.
+// Denials counts refused requests by status, caller, codelab and address, and failed sign-ins by
+// reason and address. It writes the counts to the audit trail every minute, so that a client's
+// flood of equal requests costs one record per minute. Safe for concurrent use.
 type Denials struct {
 	audit *Trail
 	log   *slog.Logger

@@ -17,9 +17,10 @@ import (
 
 // Tables of the audit trail. auditTable contains the records by id, and therefore ordered by time.
 // auditIndex contains the ids by codelab. auditOwn contains, for each participant, the time spans
-// with records of that participant. Without it, a page of a participant with few records would read
-// the whole trail of a busy server. If it had an entry for each record instead of each span, three
-// of the seven rows that a tokenize and a detokenize write would be such entries.
+// with records of that participant. Without it, a page of the log of a participant with few records
+// would cost a read of the whole trail of a busy server. If it had an entry for each record instead
+// of each span, three of the seven rows that a tokenize and a detokenize write would be such
+// entries.
 const (
 	auditTable = "audit"
 	auditIndex = "auditby"
@@ -150,8 +151,8 @@ type Entry struct {
 	*Own
 }
 
-// Owned returns a participant's own log, newest first. before is the id of an entry; "" begins with
-// the newest.
+// Owned returns at most limit entries of a participant's own log, newest first. before is the id of
+// an entry, and Owned returns only older entries; "" begins with the newest.
 func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 	out := []Entry{}
 	scan := durable.Scan{Table: auditOwn, Prefix: indexKey(participant, ""), Reverse: true}

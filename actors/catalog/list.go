@@ -264,8 +264,8 @@ func (l *List) Get(id string) (*pb.Codelab, error) {
 	return l.Known(id), nil
 }
 
-// Known returns a codelab from this node's memory. It never waits, and can miss a codelab that
-// another node has just created.
+// Known returns a codelab from this node's memory, or nil. It never waits, and can miss the latest
+// changes of other nodes.
 func (l *List) Known(id string) *pb.Codelab {
 	m, _ := l.byID.Load(id)
 	out, _ := m.(*pb.Codelab)

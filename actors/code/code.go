@@ -143,9 +143,11 @@ type Store interface {
 	// Repository opens the Git objects of a workspace. The caller holds RLock while the Repository
 	// is open.
 	Repository(id string) (Repository, error)
-	// Receive stores foreign commits and their missing ancestors, and returns their number. heads
-	// are the current commits, whose history is searched for missing ancestors. When Receive
-	// returns, everything is stored; after a *Problem, nothing is. The caller holds the lock.
+	// Receive stores the commits tips and their ancestors, except those already stored, and returns
+	// the number of commits that it stored. from contains the received objects. Trees and files
+	// missing there are searched in the history of the stored parents and of heads, the current
+	// commits. If err is nil, everything is stored; after a *Problem, nothing is. The caller holds
+	// the lock.
 	Receive(id string, heads, tips []string, from Objects) (commits int, err error)
 	// Scratch creates a temporary file on this node. Closing the file removes it.
 	Scratch() (*os.File, error)

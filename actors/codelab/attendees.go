@@ -174,8 +174,8 @@ func placed(attendee, place string) *pb.Event {
 // ErrMuted rejects messages from a muted attendee.
 var ErrMuted error = &durable.Rejection{Reason: durable.Forbidden, Text: "a facilitator has muted you"}
 
-// speak returns an error if the caller must not write: the workshop has ended, or the caller is
-// muted.
+// speak returns an error if the caller is not allowed to write, because the workshop has ended or
+// the caller is a muted attendee. Admins are always allowed to write.
 func (c call) speak() error {
 	if err := c.live(); err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 
 const (
 	maxMessage = 2000
-	// maxGone bounds the individual notices to clients about a removed person's messages, and about
-	// their threads. It is the size of one page of the history, because clients show no older
-	// messages.
+	// maxGone bounds the individual notices to clients about a removed person's messages, and
+	// separately the notices about the person's threads. It is the size of one page of the history,
+	// because clients show no older messages.
 	maxGone = 1000
 )
 
@@ -54,8 +54,8 @@ func (c call) name() string {
 	return c.Name
 }
 
-// leader returns the id of the facilitator, assistant or owner behind FacilitatorID, or "" for
-// attendees.
+// leader returns the id of the facilitator, assistant or owner behind FacilitatorID, or "" if the
+// caller is not an admin.
 func (c call) leader() string {
 	if !c.admin() {
 		return ""

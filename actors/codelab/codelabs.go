@@ -150,8 +150,9 @@ func (w Codelab) Await(seq uint64) error {
 	return nil
 }
 
-// The room shows a commit at most roomLag after the view, unless the actor fails in between. In
-// that case a restart is necessary, and Await waits for it at most roomWait.
+// Await checks the room every roomLag, because the room usually shows a commit within this time
+// after the view. If the actor fails in between, the room shows the commit only after a restart.
+// Await therefore waits up to roomWait.
 const (
 	roomLag  = time.Millisecond
 	roomWait = 3 * time.Second
@@ -272,8 +273,8 @@ func (w *Codelabs) room(id string) *room.Room {
 	return out
 }
 
-// Get returns a codelab, and activates its actor if necessary. It also closes a poll and ends a
-// rehearsal that are due. For an id that is not in the list, it returns a Missing rejection.
+// Get returns a codelab, and activates its actor if necessary. It also closes a due poll and ends a
+// due rehearsal. For an id that is not in the list, it returns a Missing rejection.
 func (w *Codelabs) Get(id string) (Codelab, error) {
 	m, err := w.List.Get(id)
 	if err != nil {
@@ -431,7 +432,7 @@ func (w *Codelabs) FindAttendee(id string) (*View, *pb.Attendee, error) {
 	for _, owner := range owners {
 		ws, err := w.Get(owner)
 		if durable.IsMissing(err) {
-			continue // deleted meanwhile, or another codelab has the same tag
+			continue // deleted meanwhile
 		}
 		if err != nil {
 			return nil, nil, err

@@ -34,7 +34,7 @@ type PostDirects struct {
 	Message string
 	To      Audience
 	// StepNumber restricts the recipients to attendees who are on this step and have not completed.
-	// 0 means any step; with ToStep it is not allowed.
+	// 0 means no restriction, and is an error with ToStep.
 	StepNumber int32
 }
 

@@ -16,7 +16,8 @@ import (
 // (personal.proto).
 
 // applyRemoved removes an attendee and everything they created from the state. Anonymous questions
-// stay without their author (see Remove), and so do anonymous ballots.
+// (see Remove), and threads with other people's comments, stay without their author. Anonymous
+// ballots also stay.
 func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId
 	// If an erasure has removed the attendee's registration from the log, the attendee is unknown
@@ -63,8 +64,8 @@ func forget[T proto.Message](records *cow.Vector[T], person string) bool {
 	return records.Filter(func(x T) bool { return !refersTo(x.ProtoReflect(), is, nil) }) > 0
 }
 
-// forgetAuthor removes a person's comments. A thread with other people's comments remains, without
-// an author.
+// forgetAuthor removes a person's comments. A thread that the person started remains without an
+// author if it contains other people's comments.
 func (s *State) forgetAuthor(seq uint64, id string) {
 	for i, t := range s.threads.All() {
 		if t.CreatedBy == id {
@@ -143,9 +144,9 @@ func (p *Present) all(persons [2]string, item string) bool {
 	return p.person(persons[0]) && p.person(persons[1]) && p.item(item)
 }
 
-// Frame returns the part of a frame that can still be sent, and false if no part can be sent. The
-// frame of an anonymous question whose author has left is for everybody, or for facilitators while
-// the question waits.
+// Frame returns the frame as it can still be sent, and false if it must not be sent. If an
+// anonymous question has lost its author, its frame no longer names the author. If the frame was
+// for the facilitators and the author, it is now for the facilitators.
 func (p *Present) Frame(f room.Frame) (room.Frame, bool) {
 	if q := p.orphan(f.Item); q != nil && f.People != [2]string{} {
 		f.People = [2]string{}
@@ -156,7 +157,7 @@ func (p *Present) Frame(f room.Frame) (room.Frame, bool) {
 	return f, p.all(f.People, f.Item)
 }
 
-// orphan returns the question with this id if it has lost its author.
+// orphan returns the anonymous question with this id if it has lost its author, and nil otherwise.
 func (p *Present) orphan(id string) *pb.Question {
 	if q := p.view.Question(id); q != nil && q.Anonymous && q.AuthorId == "" {
 		return q.Question

@@ -26,8 +26,9 @@ const (
 	maxAnswered    = 200
 )
 
-// AskHelp opens a request, or changes the step and message of the attendee's open request. An
-// attendee has at most one open request (transport/rest/RULES.md, "Help and feedback").
+// AskHelp opens a request, or changes the step and message of the attendee's open request. An empty
+// Message keeps the message of the open request. An attendee has at most one open request
+// (transport/rest/RULES.md, "Help and feedback").
 type AskHelp struct {
 	StepNumber int32
 	Message    string
@@ -101,7 +102,7 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 }
 
 // OfferHelp opens a request for an attendee who has not asked, and claims it for the caller. If the
-// attendee already has an open request, OfferHelp claims that one (transport/rest/RULES.md,
+// attendee already has an open request, OfferHelp claims this request (transport/rest/RULES.md,
 // "Help and feedback").
 type OfferHelp struct {
 	AttendeeID string
@@ -142,7 +143,7 @@ func (b OfferHelp) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// ResolveHelp closes a request, as a facilitator or as its author.
+// ResolveHelp closes a request. Facilitators can close every request, attendees only their own.
 type ResolveHelp struct {
 	HelpID string
 }
@@ -288,8 +289,8 @@ func (s *State) claimants() (persons []string) {
 	return persons
 }
 
-// claimantRows returns the row that records the caller as a claimant, unless the caller is already
-// recorded.
+// claimantRows returns the row that records the caller as a claimant, unless the caller is the
+// owner or already recorded.
 func (c call) claimantRows() []durable.Row {
 	persons := c.s.claimants()
 	if !strings.HasPrefix(c.Person, PersonPrefix) || slices.Contains(persons, c.Person) {

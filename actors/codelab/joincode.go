@@ -2,7 +2,8 @@ package codelab
 
 import "crypto/rand"
 
-// joinCode returns six characters that are easy to distinguish when read aloud or from a screen.
+// joinCode returns six random characters that are easy to distinguish when read aloud or from a
+// screen.
 func joinCode() string {
 	const alphabet = "ABCDEFGHJKMNPQRSTUVWXYZ23456789" // 31 characters
 	var b [6]byte

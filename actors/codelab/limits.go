@@ -46,7 +46,8 @@ func PersonName(field, value string, least, most int) (string, error) {
 	return value, text(field, value, least, most)
 }
 
-// text checks a field that is stored unchanged.
+// text checks a field that is stored unchanged. most is the maximum length in code points. If least
+// is positive, a blank text is rejected; otherwise least has no effect.
 func text(field, value string, least, most int) error {
 	if !utf8.ValidString(value) {
 		return durable.Reject(durable.Invalid, "%s is not valid UTF-8", field)

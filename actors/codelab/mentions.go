@@ -124,7 +124,8 @@ func hasStep(steps []*pb.Step, id string) bool {
 	return slices.ContainsFunc(steps, func(st *pb.Step) bool { return st.Id == id })
 }
 
-// files returns every upload to which the codelab refers, for its deletion.
+// files returns every upload to which the codelab refers, and every submission, for the deletion of
+// the codelab.
 func (s *State) files() files.Forgotten {
 	n := s.inText()
 	for _, m := range s.materials.All() {
@@ -147,7 +148,8 @@ func (s *State) files() files.Forgotten {
 	return f
 }
 
-// TextUploads returns the uploads mentioned in the text of a codelab, in order.
+// TextUploads returns the uploads that a codelab's texts and its logo's address mention, sorted.
+// The pinned message, chat and comments are not included.
 func (v *View) TextUploads() []string {
 	return slices.Sorted(maps.Keys(inText(v.Meta, v.Steps, v.Quizzes, "")))
 }

@@ -132,8 +132,8 @@ const (
 )
 
 // announce notifies this node's sessions that a person has connected or left. If the replica does
-// not contain an arrived person yet, the notification is postponed until it does, for at most
-// namelessLong.
+// not contain an arrived person yet, the notification is postponed until it does. After
+// namelessLong, or if the person has left, the notification is dropped.
 func (w *Codelabs) announce(ws Codelab, person string, arrived bool) {
 	w.announceWithin(namelessLong, ws, person, arrived)
 }

@@ -25,7 +25,8 @@ type observer struct {
 	// rehearsal ends.
 	pollEnds, questionsLeave, rehearsalEnds alarm
 
-	// found is set during recovery if the journal has records.
+	// found is set during recovery if the journal has records. floor is the position before the
+	// first record. frames are the frames that can be replayed; Commit reuses their array.
 	found  bool
 	floor  uint64
 	frames []room.Frame

@@ -83,7 +83,7 @@ func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 	}
 }
 
-// UsesSecret reports whether a poll is open under a secret, or is being counted.
+// UsesSecret reports whether a poll that is open or being counted uses a secret.
 func (w *Codelabs) UsesSecret(secret string) (bool, error) {
 	id, ok := CodelabOfSecret(secret)
 	if !ok {
@@ -119,13 +119,14 @@ func (v *View) secrets() (ids []string) {
 }
 
 // PollAudience returns how many attendees were connected while the poll was open, if it is the last
-// opened poll. The number is at least that of the votes. For other polls it is the number of votes.
+// opened poll. The result is at least the number of votes. For other polls it is the number of
+// votes.
 func (w Codelab) PollAudience(p *PollView) int {
 	return max(w.Room.Gathered(gathering(p.Id, p.Round), notAsked(w.View(), p.Poll)...), int(p.Votes))
 }
 
-// notAsked returns the people outside the audience of a poll: facilitators, and simulated attendees
-// who do not vote.
+// notAsked returns the people outside the audience of a poll. These are the facilitators, and
+// during an anonymous poll in a rehearsal with real attendees also the simulated attendees.
 func notAsked(v *View, p *pb.Poll) []string {
 	out := []string{FacilitatorID}
 	if p.Anonymous && v.Meta.GetRehearsal() != nil && v.anybody() {
@@ -141,7 +142,8 @@ func notAsked(v *View, p *pb.Poll) []string {
 // gathering returns the key of a poll's round.
 func gathering(id string, round int32) string { return fmt.Sprint(id, " ", round) }
 
-// NotVoted returns the connected attendees who have not voted.
+// NotVoted returns the connected attendees in the audience of a poll who have not voted, sorted by
+// id.
 func (w Codelab) NotVoted(v *View, p *PollView) []string {
 	out := []string{}
 	not := notAsked(v, p.Poll)

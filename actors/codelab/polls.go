@@ -438,8 +438,9 @@ func (p *poll) keepsTexts(out *pb.Poll) bool {
 	return p.rec.Anonymous && p.rec.State == pollClosed && !p.rec.Counting && out.State == pollClosed && out.Round == p.rec.Round
 }
 
-// ForAttendees returns a poll as attendees see it, with the result only if it is shown. It returns
-// nil if attendees do not see the poll.
+// ForAttendees returns a poll as attendees see it, or nil if attendees do not see the poll. It
+// always includes the number of votes, and never the texts or the secret. It includes counts and
+// words only if the result is shown, and the right options only if the poll is also closed.
 func ForAttendees(p *pb.Poll) *pb.Poll {
 	if p.State == pollDraft || p.State == pollClosed && !p.Shown {
 		return nil

@@ -17,7 +17,7 @@ import (
 
 // Publish replaces the text of a codelab with a newer version, possibly while people use the
 // codelab (transport/rest/RULES.md, "Publishing"). The version comes from a file, or from the
-// codelab of which this is a copy. Parts that the version does not contain are kept.
+// codelab that was copied to create this one. Parts that the version does not contain are kept.
 type Publish struct {
 	Title string
 	// An empty string leaves these fields unchanged.
@@ -37,7 +37,8 @@ type Publish struct {
 	Replaces  *pb.Workspace
 	// SourceID is the id of the source codelab, or "" for a file.
 	SourceID string
-	// DryRun returns the changes without making them.
+	// DryRun returns the changes without making them. It does not check Materials, Polls and
+	// Workspace.
 	DryRun bool
 }
 
@@ -51,7 +52,8 @@ type Published struct {
 	// StaleThreads counts the threads on changed texts. RemovedThreads counts the threads removed
 	// with their step.
 	StaleThreads, RemovedThreads int
-	// PeopleOnRemovedSteps counts the people who move to an earlier step.
+	// PeopleOnRemovedSteps counts the people whose step is removed, and who therefore move to
+	// another step.
 	PeopleOnRemovedSteps int
 	// OldWorkspace is the id of the replaced workspace; "" for none.
 	OldWorkspace string
@@ -175,8 +177,9 @@ func (b Publish) settings(was *pb.Codelab) (*pb.Codelab, error) {
 	return m, checkMeta(m)
 }
 
-// quizzes returns the new questions. Questions with the same text keep their answers. The remaining
-// questions then take over the remaining answers in order.
+// quizzes returns the new questions, and whether they differ from the existing ones. Questions with
+// the same text keep their answers. The remaining questions then take over the remaining answers in
+// order.
 func (b Publish) quizzes(c call) (_ []*pb.Quiz, changed bool, _ error) {
 	if b.Quizzes == nil {
 		return c.s.quizzes, false, nil
@@ -298,9 +301,10 @@ func StepMark(st *pb.Step) string {
 	return ""
 }
 
-// matchSteps returns, for each new step, the id of the corresponding old step, or "". An id given
-// by an author first matches the old step with this id, or with the same author's id. Then titles
-// match if they occur exactly once on each side. The remaining steps match in order.
+// matchSteps returns, for each new step, the id of the corresponding old step, or "". First, a step
+// to which the author gave an id (StepMark) matches the old step with this id, or the first old
+// step to which the author gave the same id. Then titles match if they occur exactly once on each
+// side. The remaining steps match in order.
 func matchSteps(old, made []*pb.Step) []string {
 	out := make([]string, len(made))
 	taken := map[string]bool{}

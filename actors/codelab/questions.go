@@ -77,7 +77,7 @@ func (b AskQuestion) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Forbidden, "you are muted")
 	case c.s.stopped[c.ID] || c.s.anyStopped(b.Siblings):
 		// This is a Conflict, not Forbidden. The audit log names the author of a forbidden request,
-		// so it would show facilitators whose anonymous question they stopped.
+		// so it would reveal to facilitators who asked the anonymous question.
 		return decision{}, durable.Reject(durable.Conflict, "a facilitator has stopped your questions until the workshop ends")
 	}
 	open := 0
@@ -192,7 +192,7 @@ func (c call) questionChanged(q *question, out *pb.Question, action string) deci
 }
 
 // DeleteQuestion removes a question. A facilitator can always remove it, its author only while it
-// is not answered.
+// is waiting or open.
 type DeleteQuestion struct {
 	QuestionID string
 }
@@ -380,7 +380,8 @@ func (c call) questionToLead(id string) (*question, error) {
 	return c.question(id)
 }
 
-// ErrNoQuestion is the answer to an unknown id, or to one that the caller cannot see.
+// ErrNoQuestion is the rejection of an unknown id, or of the id of a question that the caller
+// cannot see.
 var ErrNoQuestion error = &durable.Rejection{Reason: durable.Missing, Text: "question not found"}
 
 // question returns a question, if the caller is allowed to see it.

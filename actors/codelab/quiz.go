@@ -11,7 +11,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// The two kinds of question.
+// The kinds of quiz question.
 const (
 	MultipleChoice = "multiple_choice"
 	Descriptive    = "descriptive"

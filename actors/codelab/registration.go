@@ -24,7 +24,7 @@ type Registration struct {
 var ErrNameTaken error = &durable.Rejection{Reason: durable.Conflict, Text: "this name is taken; to rejoin, give the code you registered with"}
 
 // ErrCodeVoid rejects every code of an attendee whose stored hash was created with a key that is
-// now lost. Nobody can tell the right code then.
+// now lost. Without this key, no code can be verified.
 var ErrCodeVoid error = &durable.Rejection{
 	Reason: durable.Conflict, Text: "this code is void, like all codes of this codelab: the server lost the key that checks them; ask a facilitator for a new one",
 }
@@ -187,7 +187,7 @@ func (c call) rejoin(a *pb.Attendee, r Register) (decision, error) {
 }
 
 // ResetPin replaces or removes PINs. All earlier grants of these attendees end, because they have
-// an earlier generation.
+// an earlier generation. If Pins has several elements, unknown and simulated attendees are skipped.
 type ResetPin struct {
 	Pins []NewPin
 }

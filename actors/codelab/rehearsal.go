@@ -153,10 +153,10 @@ func (r Register) simulated(c call) (decision, error) {
 	return c.registered(Register{Name: name, Place: r.Place, Simulated: true}), nil
 }
 
-// besideRehearsal extends d, the decision that admits a real attendee, new or returning. It ends a
-// rehearsal that was not forced. In a forced rehearsal it frees the attendee's name, and resets the
-// anonymous polls in which simulated attendees voted, so that no result mixes simulated and real
-// votes.
+// besideRehearsal extends d, the decision that admits a real attendee. name is the name of a new
+// attendee, or "" for a returning one. besideRehearsal ends a rehearsal that was not forced. In a
+// forced rehearsal it frees the new attendee's name. It also resets the anonymous polls in which
+// simulated attendees voted, so that no result mixes simulated and real votes.
 func (c call) besideRehearsal(d decision, name string, err error) (decision, error) {
 	run := c.s.meta.Rehearsal
 	if err != nil || run == nil {
@@ -202,7 +202,7 @@ func renamed(attendee, name string) *pb.Event {
 }
 
 // mayRehearse refuses the vote of a simulated attendee in an anonymous poll in which real attendees
-// can also vote.
+// can also vote, or have already voted.
 func (c call) mayRehearse(p *poll) error {
 	if !p.rec.Anonymous || !c.s.simulatedID(c.ID) {
 		return nil

@@ -27,7 +27,7 @@ type rehearsals struct {
 type rehearser struct {
 	startedAt int64
 	end       context.CancelFunc
-	finished  bool // guarded by rehearsals.mu: its time has passed
+	finished  bool // guarded by rehearsals.mu: the player has ended
 }
 
 func (r *rehearsals) runs(id string) bool {
@@ -52,7 +52,7 @@ func (r *rehearsals) finished(id string, run *pb.Rehearsal) bool {
 }
 
 // play starts the player of a rehearsal, and stops an earlier one. If the player ends by itself,
-// because the rehearsal's time has passed, end is called.
+// because the rehearsal's time has passed, end is called. After close, play does nothing.
 func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context), end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

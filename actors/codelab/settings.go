@@ -16,7 +16,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// Limits of the text of a codelab (transport/rest/RULES.md, "Limits"), in code points.
+// Limits of the content of a codelab (transport/rest/RULES.md, "Limits"): texts in code points, and
+// the number of steps.
 const (
 	maxTitle       = 200
 	maxDescription = 4000
@@ -47,7 +48,7 @@ type Create struct {
 	// Polls are drafts; their StepId is the id of a step in Steps.
 	Polls  []*pb.Poll
 	Origin Origin
-	// SourceID is the codelab of which this is a copy.
+	// SourceID is the id of the codelab that was copied; only with OriginCopy.
 	SourceID  string
 	Materials []*pb.Material
 	// Uploads are imported files, registered in the same commit.
@@ -155,7 +156,7 @@ func checkMeta(m *pb.Codelab) (err error) {
 	return checkCertificate(m)
 }
 
-// slugRows returns the rows that release one slug and claim another, if the two differ.
+// slugRows returns the rows that remove the old slug and record the new one, if the two differ.
 func slugRows(old, now *pb.Codelab) (rows []durable.Row) {
 	if was := old.GetSlug(); was != now.GetSlug() && was != "" {
 		rows = append(rows, catalog.NoSlugRow(was))
@@ -366,7 +367,7 @@ func (r ReplaceSteps) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// extentOf returns the size of steps for the list of codelabs.
+// extentOf returns the number of steps and the sum of their planned minutes.
 func extentOf(steps []*pb.Step) *pb.Extent {
 	x := &pb.Extent{Steps: int32(len(steps))}
 	for _, st := range steps {

@@ -84,16 +84,16 @@ type State struct {
 
 	polls     []*poll         // oldest first
 	questions []*question     // the slice and each question are replaced, never modified
-	stopped   map[string]bool // attendees who must not ask questions; replaced as a whole
+	stopped   map[string]bool // attendees who are not allowed to ask questions; replaced as a whole
 
 	// Indexes over the fields above.
 	byName     map[string]int      // name key to attendee
 	byAttendee map[string]int      // attendee id to attendee
 	openHelp   map[string]int      // attendee id to open help request
-	byFeedback map[string]bool     // attendee ids that gave feedback
+	byFeedback map[string]bool     // ids of attendees who gave feedback
 	byAnchor   map[string]int      // anchor key to thread
 	answerOf   map[answerKey]int   // attendee and quiz to answer
-	submitted  map[string]handedIn // submissions by attendee id
+	submitted  map[string]handedIn // attendee id to number and size of submissions
 
 	saved    map[string]heap // conversations by person
 	savedAll heap

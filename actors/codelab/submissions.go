@@ -19,8 +19,8 @@ const (
 	maxSubmissions     = 200
 )
 
-// errQuota rejects a submission beyond an attendee's quota. Files larger than MaxSubmissionBytes
-// are usually rejected earlier, when they are received.
+// errQuota rejects a submission beyond an attendee's quota. It also rejects files larger than
+// MaxSubmissionBytes, which are usually rejected earlier, when they are received.
 var errQuota = &durable.Rejection{
 	Reason: durable.TooLarge, Text: fmt.Sprintf("your submissions together would be larger than %d MiB; delete one first", MaxAttendeeBytes>>20),
 }

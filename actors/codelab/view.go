@@ -242,7 +242,7 @@ func list[T any](v cow.View[T]) []T {
 	return out
 }
 
-// Restore sets the state from an encoded snapshot that includes the events up to seq.
+// Restore fills an empty state from an encoded snapshot that includes the events up to seq.
 func (s *State) Restore(seq uint64, state []byte) error {
 	var snap pb.Snapshot
 	if err := snap.Decode(state); err != nil {
@@ -284,7 +284,9 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	return nil
 }
 
-// seeAll reports the ids in a snapshot to the id source, so that new ids are greater.
+// seeAll reports the ids in a snapshot to the id source, so that new ids are greater. It omits
+// polls and questions, because they were reported when they were restored, and threads, because
+// their comments have greater ids.
 func (s *State) seeAll(snap *pb.Snapshot) {
 	see(s, snap.Conversations)
 	see(s, snap.Steps)

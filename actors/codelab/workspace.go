@@ -218,8 +218,8 @@ func head(w *pb.Workspace, name string) (int, bool) {
 	return slices.BinarySearchFunc(w.Heads, name, func(h *pb.WorkspaceHead, name string) int { return strings.Compare(h.Name, name) })
 }
 
-// changed returns a workspace in which h replaces or extends the heads, and is the current head.
-// The old workspace is not modified.
+// changed returns a workspace in which h replaces the head with the same name, or is added, and is
+// the current head. The old workspace is not modified.
 func changed(w *pb.Workspace, h *pb.WorkspaceHead) *pb.Workspace {
 	out := &pb.Workspace{Id: w.Id, StructureType: w.StructureType, CreatedAt: w.CreatedAt, Heads: slices.Clone(w.Heads), Current: h.Name}
 	if i, exists := head(out, h.Name); exists {

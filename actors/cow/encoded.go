@@ -2,8 +2,9 @@ package cow
 
 import "sync/atomic"
 
-// Encoded caches the encodings of an immutable value, in up to three variants, so that the value is
-// encoded once, however often it is read. The zero value is empty. Safe for concurrent use.
+// Encoded caches the encodings of an immutable value, so that the value is not encoded again for
+// each read. There are up to three variants, each uncompressed and in up to two compressed codings.
+// The zero value is empty. Safe for concurrent use.
 type Encoded struct {
 	made  [variants][codings]atomic.Pointer[[]byte]
 	timed atomic.Pointer[[variants][codings]atomic.Pointer[madeAt]] // nil until used
@@ -22,8 +23,8 @@ const (
 )
 
 // Get returns the cached uncompressed result for the variant slot, or calls make. make must always
-// return the same result, because concurrent callers can call it at the same time. The result must
-// not be modified.
+// return the same result, because concurrent callers can call it at the same time. An error is
+// returned and not cached. The result must not be modified.
 func (e *Encoded) Get(slot int, make func() ([]byte, error)) ([]byte, error) {
 	return kept(&e.made[slot][0], make)
 }

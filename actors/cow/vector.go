@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// pageSize is the number of elements copied for one change. A page of 64 pointers has 512 bytes,
-// and 10,000 elements need 157 pages.
+// pageSize is the number of elements of a full page, all of which one change can copy. A page of 64
+// pointers has 512 bytes, and 10,000 elements need 157 pages.
 const pageSize = 64
 
 // page is immutable once it is part of a capture.

@@ -32,7 +32,8 @@ type Bus interface {
 // MaxMessage bounds a message on a Bus, in bytes. Larger requests fail with ErrNobody.
 const MaxMessage = 64 << 20
 
-// ErrNobody means that the node was not reachable and did not receive the message.
+// ErrNobody means that no node received the message, for example because the recipient is not
+// reachable.
 var ErrNobody = errors.New("bus: no node received the message")
 
 // Cluster distributes the ownership of actors over several nodes. All hosts of a process share one
@@ -44,7 +45,7 @@ type Cluster struct {
 	// that it arrives. The default is 250 ms.
 	Beat time.Duration
 	// OwnerTimeout bounds how long a follower waits for its owner before it looks up the owner in
-	// the store. The default is 1 s. A read waits for the owner for three times OwnerTimeout.
+	// the store. The default is 1 s. A read waits for the owner at most three times OwnerTimeout.
 	OwnerTimeout time.Duration
 	// MaxReplicated bounds the records of a batch that is replicated directly, in bytes. The
 	// default is 512 KiB. For a larger batch, followers receive no records and read the log.

@@ -144,7 +144,8 @@ func (h *Handle[C, E, V]) current() error {
 // view's position at that time. On the owner it does not wait, because the owner has acknowledged
 // nothing after its view. On other nodes it asks the owner repeatedly, for at most readTimes times
 // OwnerTimeout. If the result is lower than seq, the owner itself did not have seq at the end of
-// the wait. If the owner could not be reached, Await fails with ErrUnavailable.
+// the wait. If the owner could not be reached, Await fails with ErrUnavailable. If too many callers
+// wait for the actor, it fails with ErrBusy. Without a cluster, Await returns immediately.
 func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	at := func() uint64 { _, at := h.ViewAt(); return at }
 	c := h.host.opts.Cluster

@@ -10,8 +10,8 @@ import (
 // position is wrong, whatever the cause. The hash of a batch is compared before the batch is
 // applied, so that neither a view nor a frame shows wrong data.
 
-// distrustFor bounds the time between two differences. If a replica differs twice within this time,
-// its follower reads only from the store.
+// distrustFor is the time within which a second difference counts. If a replica differs twice
+// within this time, its follower reads only from the store.
 const distrustFor = time.Minute
 
 // encodeChain encodes the hash that is sent with a position.

@@ -8,10 +8,10 @@
 //     too many open commands cause ErrBusy.
 //  2. The runtime calls Core.Decide. A rejection is answered immediately. Events are applied to the
 //     state before they are committed, and collected in a batch.
-//  3. When the mailbox is empty, the batch goes to the Journal, which commits the queued batches of
-//     all actors in one transaction. Commands that arrive while a batch is in flight join the next
-//     batch. The next batch is sent when it has as many events as the batch in flight, or when that
-//     batch is committed.
+//  3. Once the commands in the mailbox have joined the batch, it goes to the Journal, which commits
+//     the queued batches of all actors in one transaction. Commands that arrive while a batch is in
+//     flight join the next batch. The next batch is sent when it has as many events as the batch in
+//     flight, or when the batch in flight is committed.
 //  4. After the commit, the runtime publishes the new read view, then calls the observer (frames
 //     for the room), then sends the replies.
 //

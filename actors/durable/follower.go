@@ -188,9 +188,9 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 	f.freshSince(m.sent, m.answer.seq)
 }
 
-// freshSince records the position that the owner returned to a request sent at asked. If the
-// replica has reached it, the replica is fresh as of that time. Unrequested messages carry no such
-// time.
+// freshSince records the position in the owner's answer to a request that was sent at asked. If the
+// replica has reached this position, the replica is fresh as of asked. Messages that answer no
+// request carry no such time.
 func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 	f.handle.head.Store(seq)
 	if f.seq >= seq {
@@ -312,7 +312,8 @@ func (f *follower[C, E, V]) position(ctx actor.Context, m *positionAnswer) {
 	f.askPosition(ctx)
 }
 
-// forward sends a command to the owner, after earlier ones that wait for an owner.
+// forward sends a command to the owner. While earlier commands wait for an owner, or another node
+// was asked to take the actor, it queues the command instead.
 func (f *follower[C, E, V]) forward(ctx actor.Context, c *forwarded[C]) {
 	if f.giving || len(f.homeless) > 0 {
 		f.homeless = append(f.homeless, c)
@@ -382,7 +383,7 @@ func (f *follower[C, E, V]) lookAgain(ctx actor.Context) {
 	}
 }
 
-// lookSoon looks up the owner, but not too often.
+// lookSoon looks up the owner, at most once per lookPause.
 func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
 	if f.soon {
 		return
@@ -430,8 +431,8 @@ func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	return false
 }
 
-// settle answers the waiting reads, and passes the waiting commands to the runtime that has taken
-// over.
+// settle sends the parked answers, answers the waiting reads, and passes the waiting commands to
+// the runtime that has taken over.
 func (f *follower[C, E, V]) settle(ctx actor.Context, s *actorRuntime[C, E, V]) {
 	if f.reader != nil {
 		f.reader.Close()

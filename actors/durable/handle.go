@@ -19,12 +19,12 @@ const (
 	Running                      // answers
 	Restarting                   // failed, waits for its backoff or recovers
 	Quarantined                  // failed too often
-	Resting                      // stopping because it is idle, or stopped
+	Resting                      // stopping or stopped
 )
 
 // Handle is the address of one active actor, with its read view. Safe for concurrent use. Once the
-// actor has stopped because it was idle, the handle refuses commands with ErrRested, and Host.Get
-// returns a new handle.
+// actor is stopping or has stopped, for example because it was idle, the handle refuses commands
+// with ErrRested. Host.Get then returns a new handle.
 type Handle[C, E, V any] struct {
 	id       string
 	actorID  string

@@ -28,8 +28,9 @@ type Options struct {
 	// MaxBatchBytes bounds the size, in bytes, of one actor's events that wait to be appended. The
 	// default is 8 MiB. A single command can exceed it.
 	MaxBatchBytes int
-	// SnapshotEvents and SnapshotBytes are the numbers of events and of bytes after which a
-	// snapshot is due. The defaults are 20,000 and 16 MiB.
+	// SnapshotEvents and SnapshotBytes are numbers of events and of bytes since the last snapshot.
+	// A snapshot is due once one of them is reached and the bytes are at least half of the size of
+	// the last snapshot. The defaults are 20,000 and 16 MiB.
 	SnapshotEvents, SnapshotBytes int
 	// BackoffMin and BackoffMax bound the backoff before a restart, which doubles with each
 	// failure. The defaults are 100 ms and 10 s.
@@ -181,7 +182,7 @@ func (h *Host[C, E, V]) Stats() *Stats { return &h.stats }
 
 // Get returns the handle of an actor. It activates the actor if necessary, and waits until the
 // actor has recovered. In a cluster, the view then includes everything that any node acknowledged
-// before the call.
+// before the call. The error is ErrQuarantined, ErrTimeout, ErrClosed, ErrBusy or ErrUnavailable.
 func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 	var lost <-chan struct{} // closed when this node loses its lease
 	if c := h.opts.Cluster; c != nil {

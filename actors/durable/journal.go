@@ -195,8 +195,8 @@ type Batch struct {
 	Rows []Row
 	// Urgent permits use of the reserved space of a disk that is nearly full.
 	Urgent bool
-	// Done is called exactly once, on the writer's goroutine, and must not block. nil means that
-	// the records and rows are stored.
+	// Done, unless it is nil, is called exactly once, on the writer's goroutine, and must not
+	// block. A nil error means that the records and rows are stored.
 	Done func(error)
 }
 

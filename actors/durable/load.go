@@ -41,7 +41,8 @@ func (k *Kind[C, E, V]) Read(j Journal, id string) (view *V, seq uint64, err err
 	return read.core.Capture(), read.seq, nil
 }
 
-// load reads the state up to a position and, if there is an observer, the newest events for it.
+// load reads the state up to a position, or up to the snapshot if the snapshot is newer. If there
+// is an observer, it also passes the newest events to the observer.
 func (k *Kind[C, E, V]) load(id string, observer Observer[E, V], from LogReader, upTo uint64) (read loaded[C, E, V], err error) {
 	read.core = k.New(id)
 	history := uint64(0)
@@ -140,8 +141,8 @@ func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read re
 
 // A callback returns errFarEnough to end the reading of a log at the position that the actor's
 // owner reported. Later records can already be committed, but the owner shows a state without them
-// until it learns this. If a follower showed them, a client's next read on the owner would lack
-// them.
+// until it receives the result of their commit. If a follower showed them, a client's next read on
+// the owner would lack them.
 var errFarEnough = errors.New("end of the records acknowledged by the owner")
 
 func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {

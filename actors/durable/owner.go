@@ -8,7 +8,7 @@ import (
 // is dropped.
 const followedFor = 16
 
-// between handles messages from other nodes, and the beats.
+// between handles the subscriptions of other nodes, the beats, and reads on this node.
 func (s *actorRuntime[C, E, V]) between(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case beat:

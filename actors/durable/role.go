@@ -32,7 +32,7 @@ type role[C, E, V any] struct {
 	dropped bool
 }
 
-// Messages of a cluster's actors to themselves.
+// Messages to an actor of a cluster.
 type (
 	// beat is sent at each tick of Cluster.Beat.
 	beat struct{}
@@ -165,7 +165,7 @@ func (s *role[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]
 	s.follow = nil
 }
 
-// tryGive transfers the actor once none of its commands is in flight.
+// tryGive transfers the actor once no batch, snapshot or erasure is in progress.
 func (s *role[C, E, V]) tryGive(ctx actor.Context) {
 	sh := s.own
 	if sh.busy() {
@@ -182,7 +182,8 @@ func (s *role[C, E, V]) tryGive(ctx actor.Context) {
 	f.giveTo(ctx, s.givingTo)
 }
 
-// end answers all waiting callers, and closes the log.
+// end answers all waiting callers with err. On the owner, it also closes the log, and notifies the
+// followers.
 func (s *role[C, E, V]) end(err error) {
 	s.handle.owns.Store(false)
 	for _, m := range s.waiting {

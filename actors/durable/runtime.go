@@ -10,7 +10,8 @@ import (
 // Messages of the runtime to itself. Each message that crosses goroutines identifies its
 // incarnation or batch, so that messages for an earlier incarnation are ignored.
 type (
-	// flush arrives after all commands that were queued with the first one of a batch.
+	// flush sends the batch. It arrives after the commands that were in the mailbox when the
+	// batch's first command was handled.
 	flush struct{}
 	// committed is the outcome of a batch.
 	committed[E, V any] struct {

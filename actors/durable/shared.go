@@ -48,8 +48,8 @@ type Shared interface {
 
 	// Watch calls fn for each row of the tables, and then for each row that any node changes, with
 	// nil for a deleted row. Changes of one row are in order. Watch can skip intermediate changes,
-	// and can repeat the newest one. It returns after the first call for each row. Calls of fn are
-	// sequential, and fn must not block.
+	// and can repeat the newest one. It returns after it has called fn for each existing row. Calls
+	// of fn are sequential, and fn must not block.
 	Watch(tables []string, fn func(table string, key, value []byte)) (Feed, error)
 }
 

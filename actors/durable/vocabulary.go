@@ -65,9 +65,9 @@ func (v *Vocabulary[B]) Encode(command B) (name string, fields []byte, err error
 	return name, fields, err
 }
 
-// Decode is the inverse of Encode. It rejects an unknown command or field, which a newer program
-// has sent, with ErrUnknownCommand. Fields that are added to a command get omitempty, so that only
-// commands that use these fields are rejected.
+// Decode is the inverse of Encode. It rejects an unknown command, and fields that it cannot decode,
+// with ErrUnknownCommand, because a newer program can have sent them. Fields that are added to a
+// command get omitempty, so that only commands that use these fields are rejected.
 func (v *Vocabulary[B]) Decode(name string, fields []byte) (command B, err error) {
 	w, ok := v.words[name]
 	if !ok {

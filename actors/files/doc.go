@@ -19,9 +19,9 @@
 // deleted codelabs, and unreferenced objects. A crash at any time leaves only what Sweep finds.
 //
 // A caller that is about to refer to an upload claims it until the reference is recorded, so that
-// the upload is not removed before. codelab.Codelab does so for each command. If a command's
-// outcome is unknown, the claims remain for a while. When a text stops mentioning an upload, its
-// reference ends only after the grace period, because texts are often changed back.
+// the upload is not removed in the meantime. codelab.Codelab does so for each command. If the
+// outcome of a command is unknown, the claims remain for a while. When a text stops mentioning an
+// upload, its reference ends only after the grace period, because texts are often changed back.
 //
 // After a command with an unknown outcome (a timeout), Drop and Discard are not called, because the
 // command may still be recorded.

@@ -19,7 +19,7 @@ const (
 const randomDigits = 32
 
 // NewName returns a random name for an upload. It replaces an extension that is not permitted in a
-// name by bin.
+// name with "bin".
 func NewName(kind, extension string) string {
 	var b [randomDigits / 2]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -62,7 +62,8 @@ func NameAt(s string) string {
 	return ""
 }
 
-// NameOf returns the name of the upload that is served under a path.
+// NameOf returns the name of the upload that is served under a path, or false if the path is not
+// the path of an upload.
 func NameOf(path string) (string, bool) {
 	name, ok := strings.CutPrefix(path, Folder)
 	return name, ok && name != "" && NameAt(name) == name

@@ -32,7 +32,7 @@ type Register struct {
 }
 
 // NewRegister returns the register stored in journal, with objects in blobs. Sweep keeps an
-// unreferenced upload for the grace period.
+// unreferenced upload until grace has passed since its creation.
 func NewRegister(journal durable.Journal, blobs Blobs, grace time.Duration, now func() time.Time) *Register {
 	return &Register{journal: journal, blobs: blobs, grace: grace, now: now, claims: map[string]int{}, leaving: map[string]bool{}}
 }

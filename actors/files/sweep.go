@@ -16,7 +16,7 @@ import (
 // rowsAtOnce bounds the rows per commit of a removal.
 const rowsAtOnce = 1000
 
-// Swept counts the objects that a sweep removed.
+// Swept contains the numbers of references, uploads and stored objects that a sweep removed.
 type Swept struct{ References, Uploads, Contents int }
 
 // Sweep removes references of deleted codelabs, and uploads and objects without references. It
@@ -147,7 +147,8 @@ type Forgotten struct {
 	Submissions []*pb.Submission
 }
 
-// Forget removes all references of a deleted codelab, and the uploads without other references.
+// Forget removes the references of a deleted codelab to the files in f. It also removes those of
+// the uploads and stored objects that have no other references.
 func (r *Register) Forget(codelab string, f Forgotten) error {
 	var rows []durable.Row
 	for _, name := range f.Uploads {

@@ -50,7 +50,8 @@ func parseFamily(key, value []byte) (*family, *record, error) {
 	return &family{name: hex.EncodeToString(key)}, rec, err
 }
 
-// rows returns the rows that store a record of the family. The caller holds mu.
+// rows returns the rows that store a record of the family, or that remove the stored record if all
+// ids of rec have expired. The caller holds mu.
 func (f *family) rows(rec *record, now int64) []durable.Row {
 	row := durable.Row{Table: familyTable, Key: f.key(), Delete: true}
 	if last := rec.lasts(); last > now {

@@ -85,7 +85,7 @@ func (r *record) encode() []byte {
 	return pbwire.Encode(stored)
 }
 
-// all returns the ids. A nil record, which is that of an ended family, has none.
+// all returns the ids. A nil record, the record of an ended family, has none.
 func (r *record) all() []*entry {
 	if r == nil {
 		return nil
@@ -132,7 +132,8 @@ func (r *record) pruned(now int64) *record {
 	return out
 }
 
-// used returns a record after the first use of an id: the id that it replaces expires in a minute.
+// used returns a record after the first use of an id: the id that it replaces expires within a
+// minute.
 func (r *record) used(id Key, now int64) *record {
 	out := r.pruned(now)
 	var replaced *Key

@@ -107,7 +107,7 @@ type Session struct {
 	admin  *pb.AdminGrant
 }
 
-// Family identifies the ids that were issued from one another.
+// Family identifies the ids that were issued from one another. It panics for the zero Session.
 func (s Session) Family() string { return s.family.name }
 
 // Admin returns the admin's grant, or nil if there is none or it has ended.
@@ -161,10 +161,10 @@ func (s Session) Until(now int64, codelab, attendee string) (last int64, left bo
 // Ended reports whether the family was logged out or has expired.
 func (s Session) Ended() bool { return s.family == nil || s.family.record.Load() == nil }
 
-// Use returns the session of a presented id; ok is false if the id is not valid. On the first use
-// of an id, the id that it replaces starts to expire, within a minute. Use fails with
-// durable.ErrUnavailable if this node does not have the id and the store cannot be asked whether
-// another node issued it.
+// Use returns the session of a presented id; ok is false if the id is not valid, or has no valid
+// grant. After the first use of an id, the id that it replaces expires within a minute. Use fails
+// with durable.ErrUnavailable if this node does not have the id and the store cannot be asked
+// whether another node issued it.
 func (s *Sessions) Use(id string) (_ Session, ok bool, err error) { return s.UseKey(KeyOf(id)) }
 
 // UseKey does the same as Use, with the key of an id.

@@ -21,8 +21,10 @@ type Address struct {
 	Words string
 }
 
-// Addresses finds the addresses in a text, in order. It recognizes every form that CommonMark and
-// HTML permit: links, images, definitions of references, used or not, and attributes of elements.
+// Addresses finds the addresses in a text, in order. These are the addresses of links, of images
+// and of definitions of references, used or not. They also include the attributes of <a> elements
+// and of elements that display a medium (shownBy). All forms that CommonMark and HTML permit are
+// recognized, except for addresses in angle brackets (<https://example.org>) and bare addresses.
 // Code contains no addresses; code lists its spans, in order. The time is proportional to the size
 // of the text. To ensure this for any text, Addresses skips links that no person would write.
 func Addresses(text string) (found []Address, code []Span) {

@@ -44,7 +44,7 @@ func IDTag(owner string) uint32 {
 	return (sum>>24 ^ sum) & 0xffffff
 }
 
-// IDTagOf returns the tag of an id.
+// IDTagOf returns the tag of an id, or false if the text is not a hyphenated UUID.
 func IDTagOf(id string) (uint32, bool) {
 	u, err := uuid.Parse(id)
 	if err != nil || len(id) != 36 {

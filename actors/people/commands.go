@@ -109,7 +109,9 @@ func (d *decision) known(id string) (*Person, error) {
 }
 
 // Invite creates a person with an open invitation. Token is the hash of the invitation. With
-// ExpiresAt, the person is a helper for a day and has no login. The reply is the *Person.
+// ExpiresAt, the person is a helper for a day: an assistant of one codelab without a login. Their
+// account ends at ExpiresAt, between MinHelperLife and MaxHelperLife from now. The reply is the
+// *Person.
 type Invite struct {
 	Login, Name, Role string
 	Codelabs          []string

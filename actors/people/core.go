@@ -61,7 +61,8 @@ type core struct {
 	ids   *naming.IDs
 	all   []*Person
 	seen  map[string]int64
-	// barred lists the hashes of deleted people who must stay locked out, oldest first.
+	// barred lists the hashes of identities and logins of deleted people, who stay locked out,
+	// oldest first (see barredOf).
 	barred [][]byte
 }
 

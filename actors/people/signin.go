@@ -9,7 +9,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// maxBarred bounds the number of stored hashes of deleted people.
+// maxBarred bounds the number of stored hashes of deleted people. Beyond it, the oldest is dropped.
 const maxBarred = 10_000
 
 // maxSubject bounds a subject at a provider, in bytes (OpenID Connect Core, 2).

@@ -233,7 +233,8 @@ func (c *cast) lasts(p *person, v *codelab.View, number int32) time.Duration {
 	return time.Duration(float64(c.budget) * p.pace * (0.8 + 0.4*c.Float64()) * share / max(all, share))
 }
 
-// mood returns the mood that a simulated person reports. Slow people report problems more often.
+// mood returns the pace that a simulated person reports: stuck until their problem is solved, and
+// otherwise slow or fine. The higher slow is, the more often the pace is slow.
 func (c *cast) mood(p *person, slow float64) pb.PulseState {
 	switch x := c.Float64() * slow; {
 	case p.stuck > 0:
@@ -245,7 +246,7 @@ func (c *cast) mood(p *person, slow float64) pb.PulseState {
 	}
 }
 
-// tick ticks the next task of a person's step.
+// tick ticks the next task of a person's step, and reports whether there is one.
 func (c *cast) tick(v *codelab.View, a *pb.Attendee, do func(codelab.Body)) bool {
 	n := int(a.CurrentStep)
 	if n > len(v.Steps) {

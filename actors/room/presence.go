@@ -323,7 +323,7 @@ func (r *Room) Empty() bool {
 	return len(r.presence.sessions) == 0
 }
 
-// Online returns the number of connected persons.
+// Online returns the number of persons connected to any node.
 func (r *Room) Online() int {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -344,7 +344,7 @@ func (p *presence) all() map[string]struct{} {
 	return people
 }
 
-// IsPresent reports whether a person is connected.
+// IsPresent reports whether a person is connected to any node.
 func (r *Room) IsPresent(person string) bool {
 	p := &r.presence
 	p.mu.Lock()
@@ -367,7 +367,7 @@ func (r *Room) Sessions(person string) int {
 	return int(r.presence.sessions[person])
 }
 
-// Present returns the connected persons, in no particular order.
+// Present returns the persons connected to any node, in no particular order.
 func (r *Room) Present() []string {
 	p := &r.presence
 	p.mu.Lock()

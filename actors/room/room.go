@@ -95,7 +95,8 @@ func (r *Room) Floor() uint64 {
 // below Head is ignored, because an actor that failed just after publishing can publish the same
 // commit again.
 //
-// The cost is constant per frame, about 50 ns, for any number of listeners.
+// The cost per frame is constant, about 50 ns, for any number of sessions. Publish also wakes each
+// subscribed Waker once; one Waker can serve many sessions.
 func (r *Room) Publish(frames ...Frame) {
 	r.mu.Lock()
 	head := r.head.Load()
@@ -134,8 +135,9 @@ func (r *Room) Broadcast(frames ...Frame) {
 
 // Later is like Transient, for a frame that can be delayed. The frame is sent with the next stored
 // frame for everyone, in the same write to each listener, or by Flush. It replaces a waiting frame
-// for the same audience. Without Later, a summary to ten thousand listeners would take ten thousand
-// separate writes of 5 us each.
+// for the same Audience. Because People are not compared, Later is not for frames to individual
+// persons. Without Later, a summary to ten thousand listeners would take ten thousand separate
+// writes of 5 us each.
 func (r *Room) Later(f Frame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,7 +10,8 @@
 // precondition, and the audit record. The credential is returned only after the commit.
 // As a result, only one of two incarnations that decide concurrently succeeds, and no credential is
 // returned without an audit record. A crash between the append and the answer loses the answer, but
-// the credential is still returned at most once. A caller that lost the answer tokenizes again.
+// the credential of a single-use token is still returned at most once. A caller that lost the
+// answer tokenizes again.
 //
 // Until the append, all steps of an operation run on the caller's goroutine, which runs the
 // mailboxes of shard and token nested. Another goroutine delivers the append's result. The number

@@ -17,7 +17,7 @@ type Shares interface {
 	// Until returns seal.ErrOver.
 	Until(end time.Time) (*seal.Share, error)
 	// Find returns the share with an id. It returns nil if the share has ended, and an error if
-	// this node cannot tell whether it has. Find does not wait.
+	// this node cannot determine whether the share has ended. Find does not wait.
 	Find(id seal.ShareID) (*seal.Share, error)
 }
 

@@ -21,7 +21,8 @@ import (
 	"atelier/actors/webhook"
 )
 
-// Options configures a Vault. Zero values select the defaults.
+// Options configures a Vault. A limit or duration of zero, and a nil Clock or Logger, select the
+// default. The other fields except Webhooks are required.
 type Options struct {
 	Environment seal.Environment
 	System      *actor.ActorSystem
@@ -213,9 +214,10 @@ func (v *Vault) Stats() Stats {
 	return Stats{v.live.Load(), v.resident.Load(), v.quarantined.Load(), v.open.Load()}
 }
 
-// Tokenize creates a token. If an earlier identical request had the same idempotency key, and its
-// token has not ended, Tokenize returns that token. The token is stored when Tokenize returns. The
-// error is a Refusal, ErrDamaged, or an error of package durable or seal.
+// Tokenize creates a token. If an earlier request had the same idempotency key, and its token has
+// not ended, Tokenize returns that token if the requests are identical, and otherwise IsConflict.
+// The token is stored when Tokenize returns. The error is a Refusal, ErrDamaged, or an error of
+// package durable or seal.
 func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 	for range maxRetries {
 		kept, err := v.keptAnswer(c, in)

@@ -69,7 +69,8 @@ type Occurrence struct {
 }
 
 // Outbox contains the webhook subscriptions, and creates the rows that are committed with the
-// events. Safe for concurrent use. Other nodes learn of a webhook within a second.
+// events. Safe for concurrent use. A change of the list of webhooks takes effect on other nodes
+// within a second.
 type Outbox struct {
 	journal durable.Journal
 	ids     *naming.SharedIDs
@@ -197,7 +198,7 @@ func (o *Outbox) hooks() (all []*Hook, err error) {
 	return all, nil
 }
 
-// first returns the first due delivery, or nil if none is due yet.
+// first returns the first due delivery and the time at which it was due, or nil if none is due yet.
 func (o *Outbox) first(hook string, now time.Time) (d *Delivery, due int64, err error) {
 	err = o.scan(queueTable, hook+"\x00", func(key, value []byte) (bool, error) {
 		if due = dueOf(hook, key); due > now.UnixMilli() {

@@ -183,7 +183,8 @@ func (w *Webhooks) Delete(caller Caller, id string) error {
 	return w.forget(id)
 }
 
-// Resume resumes a webhook, and makes all its failed and delayed deliveries due now.
+// Resume resumes a webhook, and makes its failed deliveries due now. It does the same for delayed
+// deliveries, except those that are due within soon anyway.
 func (w *Webhooks) Resume(caller Caller, id string) error {
 	if err := w.listens(id); err != nil {
 		return err
@@ -204,7 +205,8 @@ func (w *Webhooks) Resume(caller Caller, id string) error {
 	return nil
 }
 
-// Test sends a test event immediately, without retries, and returns the status.
+// Test sends a test event immediately, without retries. It returns the status of the response, or 0
+// without a response. If maxTests tests are already in progress, it returns durable.ErrBusy.
 func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error) {
 	if err := w.listens(id); err != nil {
 		return 0, err

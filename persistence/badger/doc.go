@@ -24,7 +24,7 @@
 // Done(nil) means that the bytes went through fsync. After a failed batch every later batch of its
 // handle also fails, and the actor must open a new handle. If a write to the disk fails, or Badger
 // fails in the background, the state of the store is unknown. The store then permits only reads
-// until the next start (Stats.Failed). While the disk is nearly full, the store is read-only.
-// Reading damaged or unreadable bytes returns durable.ErrCorrupt. Open verifies every file and
-// returns ErrDamaged for damage that a crash does not explain.
+// until the next start (Stats.Failed). While the disk is nearly full, the store refuses writes,
+// except purges and urgent appends. Reading damaged or unreadable bytes returns durable.ErrCorrupt.
+// Open verifies every file and returns ErrDamaged for damage that a crash does not explain.
 package badger

@@ -66,7 +66,8 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 // Tail implements durable.Log.
 func (l *actorLog) Tail() uint64 { return l.tail }
 
-// wait sends an item through the writer's queue and waits until everything before it is committed.
+// wait sends an item through the writer's queue and waits until everything before it was committed
+// or failed.
 func (s *Store) wait(e entry) error {
 	done := make(chan error, 1)
 	e.Done = func(err error) { done <- err }

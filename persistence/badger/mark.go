@@ -160,7 +160,7 @@ func (m *mark) reached(version uint64) error {
 	return m.write()
 }
 
-// newest returns the number of the newest log known to the mark.
+// newest returns the number of the newest log that the mark records, or 0.
 func (m *mark) newest() (log uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

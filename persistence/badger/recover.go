@@ -211,8 +211,8 @@ func (s *survey) writeManifest() error {
 	return s.manifest.write(s.dir, leftovers)
 }
 
-// repair changes the folder so that Badger can open its valid part. It keeps changed or omitted
-// files in a folder next to it.
+// repair changes the folder so that Badger can open its valid part. It copies the MANIFEST and the
+// logs to a folder next to the store's, and moves damaged tables there.
 func (s *survey) repair(o Options, dropped *Dropped) error {
 	if o.ReadOnly {
 		return errors.New("a store cannot be recovered read-only")

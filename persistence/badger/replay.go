@@ -37,9 +37,8 @@ func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error
 	})
 }
 
-// view calls fn with one consistent state of the store, and the log's position in that state. The
-// position is the log's head, which is empty for a log without a snapshot, and the seq of its last
-// record.
+// view calls fn with one consistent state of the store. head is the head of the log's snapshot in
+// that state, or empty without a snapshot. tail is the seq of the log's last record.
 func (l *actorLog) view(fn func(txn *badgerdb.Txn, head layout.Head, tail uint64) error) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
@@ -107,8 +106,8 @@ func (l *actorLog) chunkBefore(txn *badgerdb.Txn, after uint64) (uint64, error) 
 	return layout.ChunkSeq(it.Item().Key(), len(l.prefix))
 }
 
-// chunks calls fn for the log's chunks, beginning with the one with seq first. A chunk is valid
-// only during the call.
+// chunks calls fn for the log's chunks whose first seq is at least first. A chunk is valid only
+// during the call.
 func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(layout.Chunk) error) error {
 	// Prefetching is off, because Badger starts a goroutine for each prefetched value, and most
 	// values are stored with their keys anyway.

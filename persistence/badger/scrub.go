@@ -11,8 +11,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Scrub reads everything in the store and calls bad for each table or entry that does not match its
-// checksum. An entry is identified by its key's family and, if it belongs to an actor, the actor.
+// Scrub reads everything in the store. It calls bad for each table or entry that does not match its
+// checksum, and for a MANIFEST that cannot be read. An entry is identified by its key's family, and
+// its actor or table.
 func (s *Store) Scrub(bad func(what string)) error {
 	if err := s.gate.Enter(); err != nil {
 		return err

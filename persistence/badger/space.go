@@ -56,8 +56,8 @@ func (g *spaceGuard) run() {
 	}
 }
 
-// check measures the free space. Writing resumes only when a quarter more than the minimum is free,
-// so that the state does not flap.
+// check measures the free space. Writing resumes only when at least a quarter more than the minimum
+// is free, so that the state does not change repeatedly near the minimum.
 func (g *spaceGuard) check() error {
 	free, err := g.measure()
 	if err != nil {

@@ -125,7 +125,7 @@ func readIndex(f *os.File) (*fb.TableIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A file that ends with zeros would otherwise count as one with an empty index.
+	// A file that ends with zeros would otherwise count as a table with an empty index.
 	if len(index) == 0 || !matches(sum, index) {
 		return nil, errCut
 	}

@@ -43,7 +43,8 @@ type survey struct {
 	unexplained []uint64
 }
 
-// finding is one damaged or missing file.
+// finding is a damaged or missing file. If the folder as a whole is too old, file is the folder's
+// name.
 type finding struct {
 	file string
 	what error

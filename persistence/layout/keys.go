@@ -106,7 +106,8 @@ func PartOf(key []byte, prefix int) (id uint64, part uint32, ok bool) {
 	return binary.BigEndian.Uint64(key[prefix:]), binary.BigEndian.Uint32(key[prefix+8:]), true
 }
 
-// ActorOf parses the identity in the key of a chunk, head or part.
+// ActorOf parses the identity in the key of a chunk, head or part. For the key of a row, it returns
+// the table.
 func ActorOf(key []byte) (string, bool) {
 	end := bytes.IndexByte(key, separator)
 	if end < 2 {

@@ -8,8 +8,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// FailCommits makes the next n commits fail with err. In this store, each batch of a log, and each
-// append of rows without a batch, is a separate commit.
+// FailCommits makes the next n commits fail with err. It replaces failures injected earlier. In
+// this store, each batch of a log, and each append of rows without a batch, is a separate commit.
 func (m *Store) FailCommits(n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -23,8 +23,9 @@ type failure struct {
 	done bool
 }
 
-// LoseAnswer makes the next commit fail with err. done determines whether the commit is applied
-// nevertheless. The caller of the commit cannot distinguish the two cases.
+// LoseAnswer makes the next commit without an injected failure fail with err. done determines
+// whether the commit is applied nevertheless. The caller of the commit cannot distinguish the two
+// cases.
 func (m *Store) LoseAnswer(err error, done bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -137,7 +138,8 @@ func (n *Node) during(count *int) (end func()) {
 }
 
 // Kill kills the process. keep returns how many items of the process's queue the database still
-// applies. No caller receives an answer. The lease stays valid until it expires.
+// applies. Callers that wait receive durable.ErrClosed instead of the result. The lease stays valid
+// until it expires.
 func (n *Node) Kill(keep func(queued int) int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -120,8 +120,8 @@ func (n *Node) reach() error {
 	return nil
 }
 
-// answered delivers the result of an entry to the node, if it can still receive it. Otherwise the
-// node does not know whether the entry was applied.
+// answered returns the result of an entry if the node can still receive it. Otherwise it returns an
+// error that does not show whether the entry was applied.
 func (n *Node) answered(err error) error {
 	for n.away() {
 		n.changed.Wait()

@@ -119,7 +119,7 @@ func (n *Node) Known() (names []string, err error) {
 }
 
 // Close implements durable.Store: it commits queued entries and releases everything. For a killed
-// node it does nothing.
+// node it only ends the goroutines.
 func (n *Node) Close() error {
 	n.mu.Lock()
 	feeds := slices.Clone(n.feeds)

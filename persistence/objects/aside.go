@@ -56,9 +56,9 @@ func (a *Aside) Needed(ctx context.Context, i Info) error {
 	return a.store.Delete(ctx, asidePrefix+i.Key)
 }
 
-// Unneeded is called for an object that was listed and then found unreferenced. If the object is older
-// than the grace period, Unneeded quarantines it, or removes it if it has been in quarantine that
-// long. It reports whether the object was removed.
+// Unneeded is called for an object that was listed and then found unreferenced. If the object is
+// older than the grace period, Unneeded quarantines it, or removes it if it has been in quarantine
+// for longer than this period. It reports whether the object was removed.
 func (a *Aside) Unneeded(ctx context.Context, i Info) (gone bool, err error) {
 	since, marked := a.marks[i.Key]
 	delete(a.marks, i.Key)
@@ -101,7 +101,7 @@ func (a *Aside) Finish(ctx context.Context) error {
 	return nil
 }
 
-// Tidy removes what dead nodes left: clock readings and holds.
+// Tidy removes the old clock readings and holds that dead nodes left.
 func (a *Aside) Tidy(ctx context.Context) error {
 	for _, prefix := range []string{clockPrefix, holdPrefix} {
 		err := a.store.List(ctx, prefix, func(i Info) error {

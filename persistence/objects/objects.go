@@ -43,7 +43,8 @@ type Store interface {
 	// returned.
 	Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error
 	// Get reads n bytes starting at from, fewer if the object ends earlier, or all if n is
-	// negative. size is the number of bytes in content. The caller must verify the bytes against a
+	// negative. size is the number of bytes in content. Get returns ErrRange if from is negative,
+	// or positive and not less than the object's size. The caller must verify the bytes against a
 	// sum, because a store can return other bytes than it received.
 	Get(ctx context.Context, key string, from, n int64) (content io.ReadCloser, size int64, err error)
 	// Stat returns the metadata of an object.

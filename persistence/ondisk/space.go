@@ -29,8 +29,8 @@ func Space(dir string) (free, total uint64, err error) {
 	return uint64(st.Bavail) * uint64(st.Bsize), uint64(st.Blocks) * uint64(st.Bsize), nil
 }
 
-// Size returns the disk space of the files below dir, in bytes. It can include files that are
-// removed meanwhile. It opens no file, and fails when ctx ends.
+// Size returns the disk space of dir and of the files and folders below it, in bytes. It can
+// include files that are removed meanwhile. It opens no file, and fails when ctx ends.
 func Size(ctx context.Context, dir string) (bytes uint64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil {
@@ -60,8 +60,8 @@ func gone(err error) error {
 }
 
 // Reserve ensures that the first bytes of a file can be written even through a memory map, where a
-// full disk causes a signal instead of an error. If the file system does not support this, Reserve
-// does nothing.
+// full disk causes a signal instead of an error. If the system or the file system does not support
+// this, Reserve does nothing.
 func Reserve(path string, bytes int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

@@ -50,8 +50,9 @@ func (s *Store) Backup(w io.Writer) error {
 	return nil
 }
 
-// entries calls fn for all data except expired rows and durable.NodeSecrets, as keys and values of
-// package layout. The entries are valid only during the call.
+// entries calls fn for all records, snapshots and rows, as keys and values of package layout. It
+// omits expired rows and the table durable.NodeSecrets. Each entry is valid only during its call of
+// fn.
 func (v *view) entries(fn func(layout.Entry) error) error {
 	var actor, value, key []byte
 	var n int64
@@ -97,8 +98,9 @@ func (v *view) entries(fn func(layout.Entry) error) error {
 	})
 }
 
-// Scrub reads the whole store except durable.NodeSecrets. For each value that does not match its
-// checksum, it calls bad with the family of the value's key and, if there is one, the actor.
+// Scrub reads the whole store except expired rows and the table durable.NodeSecrets. For each value
+// that does not match its checksum, it calls bad with the family of the value's key, and the actor
+// or table.
 func (s *Store) Scrub(bad func(what string)) error {
 	if err := s.enterCall(); err != nil {
 		return err

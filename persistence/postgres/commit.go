@@ -15,9 +15,9 @@ import (
 const (
 	beginCommit   = "select begin_commit($1, $2, $3, $4, $5, $6, $7, $8)"
 	insertRecords = "insert into records (actor, seq, chunk) select * from unnest($1::bytea[], $2::bigint[], $3::bytea[])"
-	// lockRows locks rows in the given order and returns their values. $3 states for each row
-	// whether it will be written. Rows that do not exist cannot be locked, and are missing from the
-	// result.
+	// lockRows locks rows in the given order and returns their values. The value of a deleted or
+	// expired row is null. $3 states for each row whether it will be written. Rows that do not
+	// exist cannot be locked, and are missing from the result.
 	lockRows = `select n, case when expires is null or expires > clock_timestamp() then value end
 		from unnest($1::text[], $2::bytea[], $3::boolean[]) with ordinality as u(t, k, w, n), lateral (
 			select * from (select value, expires from rows where w and tbl = t and key = k for no key update) as written

@@ -22,8 +22,9 @@
 //
 // # Failure
 //
-// Done(nil) means that the database has committed, with synchronous_commit on. After a broken
-// connection the writer reconnects and asks the database for the outcome of the commit in flight.
+// Done(nil) means that the database has committed, and that the commit is on the disks of the
+// server and of the required standbys (synchronous_commit). After a broken connection the writer
+// reconnects and asks the database for the outcome of the commit in flight.
 // It sends the commit again only if the database has not applied it. The writer tries this as long
 // as the lease is valid. After the lease is lost, everything fails with durable.ErrFenced, until
 // Rejoin. It is then unknown whether the database applied the last commit. If it did, the next node

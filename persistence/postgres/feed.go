@@ -158,7 +158,7 @@ func (f *feed) Close() {
 type change struct {
 	table      string
 	key, value []byte // value is nil for a deleted row
-	gone       bool
+	gone       bool   // deleted or expired
 }
 
 // poll reads the changes and reports them. It updates since and seen only after it has reported all

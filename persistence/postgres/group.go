@@ -52,8 +52,8 @@ const (
 
 func (g *group) empty() bool { return g.batches == 0 }
 
-// build collects the content of items that were not refused. Rows of items with preconditions are
-// added once the preconditions have been evaluated.
+// build collects the content of items that were not refused. If an item has preconditions, build
+// adds no rows. decide adds the rows of all items after it has evaluated the preconditions.
 func (g *group) build(items []item) {
 	g.reset()
 	for i := range items {
@@ -176,7 +176,7 @@ func (s *rowSet) reset() {
 	s.all = s.all[:0]
 }
 
-// put adds rows after the existing ones.
+// put adds the rows to write, in order. A later write of a row replaces an earlier one.
 func (s *rowSet) put(rows []durable.Row) {
 	if s.at == nil {
 		s.at = make(map[string]int)
@@ -232,7 +232,8 @@ func (s *rowSet) sort() {
 	clear(s.at) // the positions changed
 }
 
-// arrays returns either the new rows or all other rows, as ordered arrays for the database.
+// arrays returns either the new rows or all other rows, as ordered arrays for the database. lives
+// contains the TTLs in microseconds, or 0 for a row that does not expire.
 func (s *rowSet) arrays(isNew bool) (tables []string, keys, values [][]byte, lives []int64) {
 	for i := range s.all {
 		w := &s.all[i]

@@ -14,7 +14,7 @@ type entry = calls.Item[*actorLog]
 type item struct {
 	entry
 	lease    *lease
-	conflict bool // Err is a precondition that failed in the current transaction; owned by the writer
+	conflict bool // in the current transaction, a precondition failed with Err; owned by the writer
 }
 
 // push queues a batch or rows for the writer.
@@ -41,7 +41,8 @@ func (s *Store) push(it item) error {
 // itemOverhead is the memory of a queued item in addition to its records and rows, in bytes.
 const itemOverhead = 256
 
-// wait sends an item through the writer's queue and waits until everything before it is committed.
+// wait sends an item through the writer's queue and waits until everything before it was committed
+// or failed.
 func (s *Store) wait(e entry) error {
 	done := make(chan error, 1)
 	e.Done = func(err error) { done <- err }

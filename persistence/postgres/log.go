@@ -27,7 +27,7 @@ type actorLog struct {
 
 	// The Cursor is the log's position. Open sets it, and then the writer owns it.
 	calls.Cursor
-	span int // the log's newest chunk in the group
+	span int // index in group.chunks of the log's newest chunk
 }
 
 var _ durable.Log = (*actorLog)(nil)

@@ -8,7 +8,7 @@ import (
 )
 
 // lookups reads single rows. Requests that arrive while maxAsking statements are in progress share
-// the next one, because a few dozen rows cost client and database the same as one.
+// the next statement, because a few dozen rows cost client and database the same as one row.
 type lookups struct {
 	store *Store
 

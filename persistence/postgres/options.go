@@ -21,8 +21,7 @@ var (
 	ErrNewerFormat = layout.ErrNewerFormat
 	// ErrInUse means that this program would have to change the tables, but living nodes use them.
 	ErrInUse = errors.New("postgres: the database is in use by an earlier program")
-	// ErrRefused means that this node must not run together with the other living nodes; see
-	// Options.Admit.
+	// ErrRefused means that Options.Admit has refused to run together with the other living nodes.
 	ErrRefused = errors.New("postgres: this node is refused")
 	// ErrBadBackup means that a backup is truncated, damaged, or not a backup.
 	ErrBadBackup = layout.ErrBadBackup

@@ -126,9 +126,8 @@ func (r *reader) Replay(after uint64, fn func(seq uint64, record []byte) error) 
 	})
 }
 
-// view calls fn with one consistent state of the database and the log's position in that state. The
-// position is the log's head, which is empty for a log without a snapshot, and the seq of its last
-// record.
+// view calls fn with one consistent state of the database. h is the head of the log's snapshot in
+// that state, or empty without a snapshot. tail is the seq of the log's last record.
 func (r *reader) view(fn func(v *view, h layout.Head, tail uint64) error) error {
 	if err := r.store.enterCall(); err != nil {
 		return err

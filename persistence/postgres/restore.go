@@ -34,7 +34,8 @@ func CheckEmpty(url string) error {
 
 // Restore reads a backup of any kind of store into an empty database. The data becomes visible with
 // Commit. A damaged backup fails with ErrBadBackup, and a newer program's backup with
-// ErrNewerFormat. The restored store has a new StreamID.
+// ErrNewerFormat. A database that is not empty fails with ErrNotEmpty. The restored store has a new
+// StreamID.
 func Restore(url string, r io.Reader) (*Restoring, error) {
 	in, err := layout.NewEntryReader(r)
 	if err != nil {

@@ -68,7 +68,8 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	if job.Seq < old.Seq {
 		return fmt.Errorf("postgres: snapshot of %s at %d is older than the stored one at %d", l.Actor, job.Seq, old.Seq)
 	}
-	// The id must be unique, because a node that has lost the actor can still be writing parts.
+	// The id must be unique, because an interrupted snapshot, even by an earlier owner, can have
+	// left parts.
 	var id int64
 	if err := s.ask(func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, "select nextval('epochs')").Scan(&id)
@@ -253,8 +254,8 @@ type rewritten struct {
 	value []byte
 }
 
-// replace stores the chunks, and the head unless it is nil. With the first replacement, the head
-// has a raised base.
+// replace stores the chunks, and the head unless it is nil. Rewrite passes a head only with the
+// first chunks, if the base must be raised.
 func (l *actorLog) replace(chunks *[]rewritten, head []byte) error {
 	var seqs []int64
 	var values [][]byte

@@ -44,9 +44,8 @@ type Store struct {
 	ending     context.Context
 	end        context.CancelFunc
 
-	// readOnly means that writes are refused until the database has been tried again. refused is
-	// the time at which the database last refused a write, by uptime, or 0 if it has accepted a
-	// write since.
+	// readOnly means that writes are refused until the lease is next renewed. refused is the time
+	// at which the database last refused a write, by uptime, or 0 if it has accepted a write since.
 	readOnly atomic.Bool
 	refused  atomic.Int64
 	closing  atomic.Bool
@@ -98,7 +97,7 @@ func (s *Store) prepare() error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	// The lease of a crashed process expires soon.
+	// ErrInUse is retried, because the lease of a crashed process expires soon.
 	for until := time.Now().Add(s.opts.Lease * 4 / 3); ; {
 		if s.stream, err = migrate(ctx, conn); !errors.Is(err, ErrInUse) || time.Now().After(until) {
 			break

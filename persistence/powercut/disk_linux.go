@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Disk is a mounted file system in memory that records its calls. Of the calls that change a file
-// system, it supports those of a trace, and refuses all others.
+// Disk is a mounted file system in memory that records its calls. Of the calls that change names or
+// contents, it supports the kinds that a trace can contain, and refuses all others.
 //
 // A program that uses the disk must run in another process, because a process that waits for its
 // own file system in a page fault hangs forever.
@@ -29,8 +29,8 @@ type Disk struct {
 	trace   Trace
 	folder  *Folder
 	newest  uint32               // number of the newest file
-	changed map[uint32]time.Time // by number
-	paths   map[uint32]string    // by number; the newest name
+	changed map[uint32]time.Time // by number; the modification time
+	paths   map[uint32]string    // by number; the path at the file's last creation, link or rename
 	lists   map[uint64][]fuse.DirEntry
 	opened  uint64
 	fault   func(Call) Fault
@@ -103,14 +103,15 @@ func (d *Disk) Note(text []byte) {
 	d.trace = append(d.trace, Op{Kind: Note, Data: text})
 }
 
-// Trace returns the calls so far.
+// Trace returns the calls and notes so far.
 func (d *Disk) Trace() Trace {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.trace[:len(d.trace):len(d.trace)]
 }
 
-// do executes and records a call, unless a fault is injected. The caller holds d.mu.
+// do executes and records a call. If an error is injected, do does not execute the call, and
+// records it only if it is a sync. The caller holds d.mu.
 func (d *Disk) do(op Op) (written int, status fuse.Status) {
 	at := d.paths[op.File]
 	switch op.Kind {

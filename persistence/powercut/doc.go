@@ -12,8 +12,9 @@
 //
 //   - A sync of a file makes its contents, size and mode durable, but not its name.
 //   - A sync of a folder makes its names durable, but not the contents of the files.
-//   - Of a write that was not synced, any of its pages of 4 KiB can be present. Missing
-//     pages before a present one are zeros.
+//   - Of a write that was not synced, any of its pages of 4 KiB can be present. A missing
+//     page keeps its old content. Beyond the old end of the file, it consists of zeros if a
+//     later page is present.
 //   - A rename is atomic, even over another file. A sync of either folder makes it durable.
 //   - With Journaled, names and truncations reach the disk in the order of the calls, as on
 //     ext4 and XFS, so some of the last calls can be missing. With Unordered, each new or

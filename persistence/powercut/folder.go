@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Folder is a folder tree in memory: that of a Disk, or a possible result of a power failure.
+// Folder is a folder tree in memory: the tree of a Disk, or a possible result of a power failure.
 type Folder struct {
 	// Reach is the position of the cut or, if mapped writes after the cut are present, the position
 	// after the last of them.
@@ -54,8 +54,8 @@ func (f *Folder) noteFate(op *Op, path, fate string) {
 	f.Unsynced = append(f.Unsynced, fmt.Sprintf("%s %s: %s", op.Kind, what, fate))
 }
 
-// applyName applies a call that changes names. It always creates a created file, but changes names
-// only if there is true.
+// applyName applies a call that changes names. A Create or Mkdir always creates the file or folder,
+// but applyName changes names only if there is true.
 func (f *Folder) applyName(op *Op, there bool) {
 	if op.Kind == Create || op.Kind == Mkdir {
 		f.files[op.File] = newFile(uint32(op.Size))

@@ -13,10 +13,11 @@ type Order uint8
 
 const (
 	// Journaled is the order of ext4 and XFS. Changes of names and truncations reach the disk in
-	// call order, so the last ones can be lost. A sync of a folder includes all earlier calls.
+	// call order, so the last ones can be lost. If a sync makes a change of a name durable, all
+	// earlier changes of names and truncations are durable too.
 	Journaled Order = iota
-	// Unordered means that each unsynced creation or change of a name can be present or missing. A
-	// removal or a truncation is present only if all earlier changes of names are.
+	// Unordered means that each unsynced creation or change of a name can be present or missing. An
+	// unsynced removal or truncation is present only if all earlier changes of names are.
 	Unordered
 )
 
@@ -47,7 +48,7 @@ type rebuild struct {
 	cut    Cut
 	rand   *rand.Rand
 	synced []bool // by position: the change is on disk
-	there  []bool // by position: the change of names is present
+	there  []bool // by position: the change of names or the truncation is present
 	styles map[uint32]style
 }
 

@@ -11,8 +11,8 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Key returns the key stored in a file. If the file does not exist, Key stores the result of fresh.
-// made reports whether the key is new.
+// Key returns the key stored in a file. If the file does not exist, Key stores and returns the
+// result of fresh. made reports whether the key is new.
 func Key(path string, fresh func() string) (key string, made bool, err error) {
 	return loadOrMake(path, fresh, KeepKey)
 }
@@ -65,7 +65,7 @@ func parse(path, content string) (string, error) {
 }
 
 // KeepKey writes a key to a file. After a crash the file is either unchanged or complete. When
-// KeepKey returns, the file and its name are on disk.
+// KeepKey returns nil, the file and its name are on disk.
 func KeepKey(path, key string) error {
 	return keep(path, key+"\n"+sumMark+sumOf(key)+"\n")
 }

@@ -26,8 +26,8 @@ type Ballots struct {
 	mu   sync.RWMutex
 	byID map[string]*ballotSecret // guarded by mu
 	// gone contains the ids of the secrets last destroyed on this node, oldest first. Another node
-	// that does not know of the destruction can send such a secret again. The ids prevent this node
-	// from restoring it. Guarded by mu.
+	// that has not destroyed such a secret yet can send it again. The ids prevent this node from
+	// restoring it. Guarded by mu.
 	gone []string
 
 	// writing is held while the folder is changed, and guards the following fields.
@@ -42,8 +42,8 @@ type BallotOptions struct {
 	// Dir is the folder; it is created if missing.
 	Dir    string
 	Logger *slog.Logger
-	// Spread sends a secret to the other nodes before Make returns it. It returns the nodes that
-	// have the secret, including this one. nil on a single server.
+	// Spread sends a secret to the other nodes before Make returns its id. It returns the nodes
+	// that have the secret, including this one. nil on a single server.
 	Spread func(Ballot) (keepers []string, err error)
 	// Failed, if set, is called with the error when a secret cannot be stored. It must not block.
 	Failed func(error)
@@ -196,8 +196,8 @@ func (b *Ballots) settled(id string) bool {
 	return x != nil && x.kept || slices.Contains(b.gone, id)
 }
 
-// Take stores a secret created by another node. The secret is on disk when Take returns, unless it
-// was destroyed here, in which case it stays destroyed. Repeated calls change nothing.
+// Take stores a secret created by another node. When Take returns nil, the secret is on disk. A
+// secret that was destroyed here is not stored again. Repeated calls change nothing.
 func (b *Ballots) Take(in Ballot) error {
 	if len(in.Secret) != ballotBytes || !ballotID.MatchString(in.ID) {
 		return errors.New("take the secret of a poll: malformed")

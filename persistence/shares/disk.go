@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// ErrDisk means that the folder cannot be written.
+// ErrDisk means that a secret cannot be written to the folder, or cannot be read back.
 var ErrDisk = fmt.Errorf("%w: the folder of secrets cannot be written", durable.ErrReadOnly)
 
 // Disk is the folder that contains the secrets.

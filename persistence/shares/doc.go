@@ -26,10 +26,11 @@
 //
 // # Time
 //
-// A share expires by the clock, or after the duration that it had when it was created, whichever is
-// earlier. Setting back the clock therefore does not extend its life. A share found at startup gets
-// at most Options.Longest plus a quarter of an hour, even if the clock is far behind. A stopped
-// server destroys nothing. Its next start destroys expired shares before it serves requests.
+// A share expires by the clock, or when its lifetime at creation, plus 1 %, has passed on a
+// monotonic clock, whichever is earlier. Setting back the clock therefore extends its life by at
+// most 1 %. A share found at startup gets at most Options.Longest plus a quarter of an hour, even
+// if the clock is far behind. A stopped server destroys nothing. Its next start destroys expired
+// shares before it serves requests.
 //
 // # Failure
 //

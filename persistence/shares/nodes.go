@@ -15,8 +15,9 @@ type Share struct {
 	Secret []byte    `json:"secret"`
 }
 
-// Take stores a share created by another node. The share is on disk when Take returns. Repeated
-// calls change nothing. An expired share is not stored.
+// Take stores a share created by another node. When Take returns nil, the share is on disk, unless
+// it has expired. Repeated calls change nothing. Take refuses a share that ends more than
+// Options.Longest and half an hour from now.
 func (s *Store) Take(in Share) error {
 	if len(in.Secret) != seal.ShareBytes || !in.Ends.Equal(seal.QuarterEnd(in.Ends)) {
 		return fmt.Errorf("take a share: malformed")

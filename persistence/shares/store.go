@@ -49,7 +49,7 @@ type Store struct {
 
 	mu    sync.RWMutex
 	byID  map[seal.ShareID]*held // guarded by mu
-	byEnd map[int64]*held        // guarded by mu; the newest for an end, Unix seconds
+	byEnd map[int64]*held        // guarded by mu; the share for new data, by end in Unix seconds
 	// spreading is the share that is being sent to the other nodes. Guarded by mu. It is not sent
 	// to a node that is just starting. Such a node requests all shares, including this one.
 	spreading *held

@@ -56,7 +56,8 @@ func (c *Codelab) Event(e *pb.Event) error {
 	return c.room.event(e)
 }
 
-// View returns an error if a view differs from the result of the events up to it.
+// View returns an error if a view differs from the result of the events so far. It accepts any view
+// without a codelab.
 func (c *Codelab) View(v *codelab.View) error {
 	if v.Meta == nil {
 		return nil

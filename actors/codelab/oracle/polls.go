@@ -17,8 +17,9 @@ import (
 type polls struct {
 	room *room
 	all  []*poll // in the order in which they were made
-	// possible contains the possible votes of a person in an anonymous poll. There are several if
-	// the outcome of an earlier command is unknown.
+	// possible contains, for each person and round of a poll, the votes that the person can have
+	// cast. There are several if the outcome of an earlier command is unknown. Only the votes in
+	// anonymous polls are used.
 	possible map[ballot][]vote
 }
 
@@ -113,7 +114,8 @@ func (m *polls) event(e *pb.Event) error {
 }
 
 // changed verifies a changed poll. At most one poll is open, and an anonymous poll is never
-// reopened. A closed poll has no secret, and the result of a draft is never shown.
+// reopened. A closed poll has a secret only while it is being counted. The result of a draft is
+// never shown.
 func (m *polls) changed(rec *pb.Poll) error {
 	p := m.find(rec.Id)
 	if p == nil {
@@ -170,7 +172,8 @@ func result(p *pb.Poll) string {
 }
 
 // counted verifies the result of an anonymous round. With fewer than five votes the poll has no
-// result. Otherwise the result includes each vote once.
+// result. Otherwise the result includes each vote once. If the round is void or a vote is
+// uncertain, counted does not verify the counts.
 func (m *polls) counted(p *poll) error {
 	rec := p.rec
 	if err := differs("the number of votes in anonymous poll "+rec.Id, rec.Votes, len(p.votes)); err != nil || rec.Void {
@@ -297,7 +300,8 @@ func (m *polls) voted(at int64, b *pb.PollVoted) error {
 }
 
 // shown verifies that attendees see the open poll and the shown polls. They see counts only while
-// the counts are shown, and right options once the poll is closed and shown.
+// the counts are shown, and right options once the poll is closed and shown. They never see the
+// secret, the texts, or the counts of an open anonymous poll.
 func (m *polls) shown(b *pb.PollShown) error {
 	p := m.find(b.PollId)
 	if p == nil {

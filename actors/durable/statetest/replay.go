@@ -10,11 +10,11 @@ import (
 	"atelier/actors/durable"
 )
 
-// Replay lets an actor decide commands, each derived from the view after the earlier ones. After
-// each command it compares the state, field by field, with the states restored from the whole log,
-// and from each earlier snapshot and the later records. Replay encodes events as bytes, as a store
-// does, and returns the bytes. words contains the commands of the vocabulary, each of which must
-// occur. body returns the body of a command.
+// Replay lets an actor decide commands, each derived from the view after the earlier ones. Each
+// command must cause at least one event. After each command, Replay compares the state, field by
+// field, with the states restored from the whole log, and from each earlier snapshot and the later
+// records. Replay encodes events as bytes, as a store does, and returns the bytes. words contains
+// the commands of the vocabulary, each of which must occur. body returns the body of a command.
 func Replay[C, E, V any](t testing.TB, kind durable.Kind[C, E, V], id string, words []reflect.Type, body func(C) any, commands ...func(v *V) C) (records [][]byte) {
 	t.Helper()
 	seen := map[reflect.Type]bool{}

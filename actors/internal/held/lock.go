@@ -27,7 +27,7 @@ func (l *Lock) Lock() {
 	<-turn
 }
 
-// TryLock takes the lock if it is free.
+// TryLock takes the lock if it is free, and reports whether it did.
 func (l *Lock) TryLock() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -51,7 +51,7 @@ func codec(g *protogen.GeneratedFile, m *protogen.Message) error {
 	}
 	for _, f := range m.Fields {
 		if !supported(f) {
-			return fmt.Errorf("%s: a field of this kind is new here: teach protogen/codec.go about it", f.Desc.FullName())
+			return fmt.Errorf("%s: protogen does not support fields of this kind; extend protogen/codec.go", f.Desc.FullName())
 		}
 	}
 	c := coder{g, m}

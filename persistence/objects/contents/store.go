@@ -68,10 +68,10 @@ type place interface {
 	files.Blobs
 	// Hold prevents all removals until release is called.
 	Hold() (release func(), err error)
-	// Scrub verifies every object and calls damaged for damaged ones. It returns the number of
-	// verified objects.
+	// Scrub verifies every object. It calls damaged for each damaged object and, in a folder, for
+	// each unreadable object. It returns the number of verified objects.
 	Scrub(damaged func(what string)) (looked int, err error)
-	// each calls fn once per object, until fn fails.
+	// each calls fn once for the sum of each stored content, until fn fails.
 	each(fn func(files.Sum) error) error
 }
 

@@ -94,7 +94,7 @@ func Open(o Options) (*Store, error) {
 		return nil, fmt.Errorf("open bucket %s at %s: %w", o.Bucket, o.Endpoint, reduced(err))
 	}
 	if !there {
-		return nil, fmt.Errorf("the bucket %s at %s does not exist, or the keys do not open it", o.Bucket, o.Endpoint)
+		return nil, fmt.Errorf("the bucket %s at %s does not exist, or the credentials give no access to it", o.Bucket, o.Endpoint)
 	}
 	return s, nil
 }
@@ -241,8 +241,8 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 	}
 }
 
-// page lists the next objects whose keys follow after. Each page has its own timeout, because
-// handling the objects of a page can take the caller long.
+// page lists the next objects whose keys follow after. Each page has its own timeout, because the
+// caller can take long to handle the objects of a page.
 func (s *Store) page(ctx context.Context, prefix, after string) (page []minio.ObjectInfo, more bool, err error) {
 	ctx, cancel := s.during(ctx, 0)
 	defer cancel()

@@ -62,7 +62,7 @@ func TestWrongKeysAndBucketsFailAtTheStart(t *testing.T) {
 	server := objectstest.Serve(t)
 	for want, change := range map[string]func(*s3.Options){
 		"SignatureDoesNotMatch": func(o *s3.Options) { o.SecretKey = "wrong-" + o.SecretKey },
-		"do not open it":        func(o *s3.Options) { o.AccessKey = "nobody" },
+		"give no access to it":  func(o *s3.Options) { o.AccessKey = "nobody" },
 		"does not exist":        func(o *s3.Options) { o.Bucket = "another" },
 	} {
 		o := server.Options()

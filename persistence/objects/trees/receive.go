@@ -79,7 +79,7 @@ type receiver struct {
 	h    *history
 	find *finder
 	came code.Objects
-	// parents contains the stored commits that are parents of received commits.
+	// parents contains the stored commits that are tips, or parents of received commits.
 	parents []string
 	// checked contains the paths that were found valid. sound contains the trees that were
 	// verified.
@@ -262,8 +262,8 @@ func (r *receiver) check(name string) error {
 	return nil
 }
 
-// path returns an error if a file's path is invalid. A path that a parent commit already has stays
-// valid, even if Windows forbids it, because earlier releases did not check that.
+// path returns an error if a file's path is invalid. A path that a stored parent commit already has
+// stays valid, even if Windows forbids it, because earlier releases did not check that.
 func (r *receiver) path(path string) error {
 	if err := code.CheckPath(path); err != nil {
 		return err

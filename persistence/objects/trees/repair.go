@@ -21,7 +21,7 @@ func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.
 		}
 		_, _, err := s.Read(id, m.Kind, m.Tree, f.Path)
 		if err == nil || !errors.Is(err, durable.ErrCorrupt) {
-			continue // the change itself reports any other error
+			continue // the content is undamaged, or the error is one that repair cannot remove
 		}
 		src := m.bundleOf(known)
 		key, at := treeKey(id, src.Tree), src.Start+known.At

@@ -11,7 +11,8 @@ import (
 )
 
 // spool contains the objects of a workspace's trees in a file on the node's disk, for a reader that
-// needs all of them. Each object is fetched with one request. Not safe for concurrent use.
+// needs all of them. Each object is fetched once, with one request unless a transfer is
+// interrupted. Not safe for concurrent use.
 type spool struct {
 	s         *Store
 	id        string
@@ -35,7 +36,8 @@ func (s *Store) spool(id string, kind code.Kind) (*spool, error) {
 
 func (p *spool) close() { _ = p.f.Close() }
 
-// fetch fetches the object of a tree.
+// fetch copies the object of a tree to the file, unless the file already contains it, and returns
+// its position.
 func (p *spool) fetch(ctx context.Context, name string) (at span, err error) {
 	if at, there := p.at[name]; there {
 		return at, nil
@@ -124,7 +126,7 @@ func (p *spool) read(ctx context.Context, m *manifest, f *file) ([]byte, error) 
 	return content, m.check(f, content)
 }
 
-// folders packs plain trees.
+// folders packs the plain trees of heads. Each tree is in a folder with the name of its head.
 func (p *spool) folders(ctx context.Context, to *packer, heads []code.Head) error {
 	for _, h := range heads {
 		if err := to.Folder(h.Name); err != nil {

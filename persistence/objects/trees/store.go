@@ -24,8 +24,8 @@ const (
 	// beginning is the number of bytes of an object that are read first, to get its manifest. Most
 	// manifests are shorter.
 	beginning = 64 << 10
-	// maxRemembered bounds the number of workspaces in each cache. maxFiles bounds the number of
-	// files in all cached manifests.
+	// maxRemembered bounds the number of workspaces in sizes, and in made. maxFiles bounds the
+	// number of files in all cached manifests, plus 10 for each manifest.
 	maxRemembered = 4096
 	maxFiles      = 100_000
 	// maxCommitBytes bounds the size of the cached commits.
@@ -33,8 +33,8 @@ const (
 	// maxPacking is the maximum number of workspaces packed, copied or pushed to concurrently.
 	maxPacking = 4
 	lockShards = 256
-	// leastGrace is the minimum grace period. By then, the writer of a tree has certainly recorded
-	// it.
+	// leastGrace is the minimum grace period. It is long enough for the writer of a tree to record
+	// the tree.
 	leastGrace = time.Hour
 )
 

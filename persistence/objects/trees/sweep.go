@@ -27,8 +27,9 @@ func partsOf(key string) (id, name string, ours bool) {
 }
 
 // Sweep moves unreferenced objects to quarantine, and removes objects that have been there longer
-// than the grace period. It returns the number of removed objects. During a backup it does nothing.
-// Several nodes can run it concurrently.
+// than the grace period. It skips objects that are younger than this period, and damaged
+// workspaces. It returns the number of removed objects. During a backup it does nothing. Several
+// nodes can run it concurrently.
 func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error) {
 	if held, err := s.held(ctx); err != nil || held {
 		return 0, err
@@ -164,8 +165,9 @@ func (s *Store) names(ctx context.Context, id string, kind code.Kind) (names []s
 	return names, made, err
 }
 
-// Scrub reads every workspace. It calls bad for each damaged tree or file, and for each missing
-// object that a workspace's heads need. It returns the number of files read.
+// Scrub reads every recorded workspace. It calls bad for each missing workspace, for each damaged
+// tree or file, and for each missing object that a workspace's heads need. It returns the number of
+// files read.
 func (s *Store) Scrub(recorded map[string]code.Recorded, bad func(what string)) (looked int, err error) {
 	for id, r := range recorded {
 		report := func(what string) {

@@ -129,8 +129,8 @@ func randomTree() string {
 	return hex.EncodeToString(b[:])
 }
 
-// nameCommit creates the commit, and names the tree after it. If the change has no effect, this is
-// the name of the parent.
+// nameCommit creates the commit, and gives the tree the commit's name. If the change has no effect,
+// the tree gets the name of the parent.
 func (b *builder) nameCommit(before *manifest, base string, c code.Change) error {
 	var parent *object.Commit
 	if base != "" {
@@ -173,7 +173,7 @@ func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after
 
 // grow adds the size of a change to the recorded size of the workspace and its history. It refuses
 // the change if the sum is above the limit. Writes of other nodes are included only once the size
-// is counted again.
+// is counted again, which happens if it is unknown here or the sum is above the limit.
 func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
 	added := int64(4096)
 	for _, f := range c.Write {

@@ -49,7 +49,7 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Stop stops the server if it runs.
+// Stop stops the server if it runs, and removes its folder.
 func Stop() {
 	shared.once.Do(func() { shared.err = errors.New("stopped") })
 	if s := shared.server; s != nil {
@@ -84,7 +84,8 @@ func Folder() string {
 	return shared.server.dir
 }
 
-// find returns the folder of the newest version of the server's programs.
+// find returns the folder of the server's programs. It prefers the programs in PATH, and then the
+// newest version in /usr/lib/postgresql. It returns "" if there are none.
 func find() string {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(path)
