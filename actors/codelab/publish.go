@@ -37,8 +37,7 @@ type Publish struct {
 	Replaces  *pb.Workspace
 	// SourceID is the id of the source codelab, or "" for a file.
 	SourceID string
-	// DryRun returns the changes without making them. It does not check Materials, Polls and
-	// Workspace.
+	// DryRun returns the changes without making them. It does not check Workspace.
 	DryRun bool
 }
 
@@ -106,10 +105,6 @@ func (b Publish) decide(c call) (decision, error) {
 			reply.PeopleOnRemovedSteps++
 		}
 	}
-	if b.DryRun {
-		return decided(reply), nil
-	}
-
 	d := decided(nil)
 	if !proto.Equal(m, c.s.meta) {
 		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_Updated{Updated: &pb.Updated{Codelab: m}}})
@@ -132,6 +127,9 @@ func (b Publish) decide(c call) (decision, error) {
 	}
 	if err := b.polls(c, steps, &d); err != nil {
 		return decision{}, err
+	}
+	if b.DryRun {
+		return decided(reply), nil
 	}
 	if b.Workspace != nil {
 		if !proto.Equal(c.s.workspace, b.Replaces) {

@@ -481,3 +481,24 @@ func TestMaterialsAreReplacedWhenOneDiffers(t *testing.T) {
 		}
 	}
 }
+
+// A dry run must not report success for a version that cannot be published.
+func TestADryRunRefusesWhatAPublishRefuses(t *testing.T) {
+	tooMany := make([]*pb.Poll, maxPolls+1)
+	for i := range tooMany {
+		tooMany[i] = choicePoll(false)
+		tooMany[i].Question = fmt.Sprint("Question ", i)
+	}
+	untitled := []*pb.Material{{MaterialType: Link, LinkUrl: "https://example.org"}}
+	for what, b := range map[string]Publish{"polls": {Polls: tooMany}, "a material": {Materials: &untitled}} {
+		for _, dry := range []bool{true, false} {
+			l := newLab()
+			l.create(t, "A")
+			b.Steps, b.DryRun = textOf("A=1"), dry
+			l.refused(t, admin, b, durable.Invalid, "")
+			if t.Failed() {
+				t.Fatalf("%s, dry run %v", what, dry)
+			}
+		}
+	}
+}

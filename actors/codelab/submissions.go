@@ -19,11 +19,14 @@ const (
 	maxSubmissions     = 200
 )
 
-// errQuota rejects a submission beyond an attendee's quota. It also rejects files larger than
+// errQuota rejects a submission beyond an attendee's quota. errFileSize rejects files larger than
 // MaxSubmissionBytes, which are usually rejected earlier, when they are received.
-var errQuota = &durable.Rejection{
-	Reason: durable.TooLarge, Text: fmt.Sprintf("your submissions together would be larger than %d MiB; delete one first", MaxAttendeeBytes>>20),
-}
+var (
+	errQuota = &durable.Rejection{
+		Reason: durable.TooLarge, Text: fmt.Sprintf("your submissions together would be larger than %d MiB; delete one first", MaxAttendeeBytes>>20),
+	}
+	errFileSize = &durable.Rejection{Reason: durable.TooLarge, Text: fmt.Sprintf("the file is larger than %d MiB", MaxSubmissionBytes>>20)}
+)
 
 // handedIn is the number and size of one attendee's submissions.
 type handedIn struct {
@@ -54,7 +57,10 @@ func (b AddSubmission) decide(c call) (decision, error) {
 	var err error
 	switch in := b.Submission; in.SubmissionType {
 	case File:
-		if in.FileSize > MaxSubmissionBytes || had.bytes+in.FileSize > MaxAttendeeBytes {
+		switch {
+		case in.FileSize > MaxSubmissionBytes:
+			return decision{}, errFileSize
+		case had.bytes+in.FileSize > MaxAttendeeBytes:
 			return decision{}, errQuota
 		}
 		out.FileName, out.FileSize, out.MediaType, out.Sum = FileName(in.FileName), in.FileSize, in.MediaType, in.Sum

@@ -384,19 +384,22 @@ func (h *Host[C, E, V]) restSurely(ctx context.Context, hd *Handle[C, E, V]) {
 
 // resumeErasing activates the actors whose erasure a crash interrupted.
 func (h *Host[C, E, V]) resumeErasing() {
+	failed := func(err error) {
+		h.log.Warn("resuming an interrupted erasure failed; it resumes when the actor is next used", "error", err)
+	}
 	ids, err := h.erasing()
+	if err != nil {
+		failed(err)
+	}
 	for _, id := range ids {
 		select {
 		case <-h.stop:
 			return
 		default:
 		}
-		if err == nil {
-			_, err = h.Get(id)
+		if _, err := h.Get(id); err != nil {
+			failed(fmt.Errorf("%s/%s: %w", h.kind.Name, id, err))
 		}
-	}
-	if err != nil {
-		h.log.Warn("resuming an interrupted erasure failed; it resumes when the actor is next used", "error", err)
 	}
 }
 

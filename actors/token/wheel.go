@@ -78,7 +78,10 @@ func (v *Vault) recount(ctx context.Context, now time.Time) {
 		}
 		return ctx.Err() == nil
 	})
-	if err != nil || ctx.Err() != nil {
+	if ctx.Err() != nil {
+		return // the vault is closing
+	}
+	if err != nil {
 		v.log.Warn("counting the live tokens failed", "error", err)
 		return
 	}

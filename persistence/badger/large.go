@@ -207,7 +207,7 @@ func joinLarge(txn *badgerdb.Txn, owner, value []byte) ([]byte, error) {
 		whole = append(whole, piece...)
 	}
 	if len(whole) != int(r.length) {
-		return nil, fmt.Errorf("%w: the parts of %q are too short", durable.ErrCorrupt, owner)
+		return nil, fmt.Errorf("%w: the parts of an entry of %s are too short", durable.ErrCorrupt, layout.Describe(owner))
 	}
 	return whole, nil
 }

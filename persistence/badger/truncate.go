@@ -47,7 +47,7 @@ func (s *Store) truncate(b *bulk, l *actorLog, limit uint64) error {
 func (s *Store) chunkEnd(txn *badgerdb.Txn, key []byte, prefix int) (last uint64, err error) {
 	item, err := txn.Get(key)
 	if err != nil {
-		return 0, fmt.Errorf("badger: get %q: %w", key, err)
+		return 0, fmt.Errorf("badger: get the chunk %s: %w", layout.Describe(key), err)
 	}
 	err = viewChunk(txn, item, prefix, func(c layout.Chunk) error {
 		last = c.Last()

@@ -38,7 +38,7 @@ func DecodeChunk(key, value []byte, prefix int) (Chunk, error) {
 	count, n := binary.Uvarint(payload)
 	// A record has at least its length byte, which bounds the count.
 	if n <= 0 || count == 0 || count > uint64(len(payload)-n) || first == 0 || first+count < first {
-		return Chunk{}, fmt.Errorf("%w: chunk header of key %q", durable.ErrCorrupt, key)
+		return Chunk{}, fmt.Errorf("%w: chunk header of %s", durable.ErrCorrupt, Describe(key))
 	}
 	return Chunk{First: first, Count: int(count), Records: durable.Records(payload[n:])}, nil
 }

@@ -212,33 +212,43 @@ func (r *reader) Tail() (tail uint64, err error) {
 	return tail, err
 }
 
-// pageChunks is the number of chunks per request.
-const pageChunks = 64
+const (
+	// pageChunks is the maximum number of chunks per request.
+	pageChunks = 64
+	// pageBytes is the size of a request's values, in bytes, after which no further chunk follows.
+	// The last chunk can exceed it.
+	pageBytes = 8 << 20
+)
 
 // chunks calls fn for the log's chunks, beginning with the chunk that can contain record after+1. A
 // chunk is valid only during the call.
 func (r *reader) chunks(v *view, after uint64, fn func(layout.Chunk) error) error {
 	from := int64(min(after, math.MaxInt64))
-	sql := `select seq, chunk from records where actor = $1
-		and seq >= coalesce((select max(seq) from records where actor = $1 and seq <= $2), 0) order by seq limit $3`
+	page := func(from string) string {
+		return `select seq, chunk from (
+			select seq, chunk, sum(length(chunk)) over (order by seq) - length(chunk) as before from (
+				select seq, chunk from records where actor = $1 and seq >= ` + from + ` order by seq limit $3) as next) as sized
+			where before < $4 order by seq`
+	}
+	sql := page("coalesce((select max(seq) from records where actor = $1 and seq <= $2), 0)")
 	for {
 		type stored struct {
 			seq   int64
 			value []byte
 		}
-		var page []stored
+		var chunks []stored
 		bytes := 0
 		err := v.query(sql, func(rows pgx.Rows) error {
 			var c stored
 			err := rows.Scan(&c.seq, &c.value)
-			page = append(page, c)
+			chunks = append(chunks, c)
 			bytes += len(c.value)
 			return err
-		}, []byte(r.actor), from, pageChunks)
+		}, []byte(r.actor), from, pageChunks, pageBytes)
 		if err != nil {
 			return err
 		}
-		for _, c := range page {
+		for _, c := range chunks {
 			key := layout.ChunkKey(r.actor, uint64(c.seq))
 			chunk, err := layout.DecodeChunk(key, c.value, len(key)-layout.SeqBytes)
 			if err != nil {
@@ -248,11 +258,11 @@ func (r *reader) chunks(v *view, after uint64, fn func(layout.Chunk) error) erro
 				return err
 			}
 		}
-		if len(page) < pageChunks {
+		if len(chunks) < pageChunks && bytes < pageBytes {
 			return nil
 		}
-		from = page[len(page)-1].seq + 1
-		sql = "select seq, chunk from records where actor = $1 and seq >= $2 order by seq limit $3"
+		from = chunks[len(chunks)-1].seq + 1
+		sql = page("$2")
 	}
 }
 

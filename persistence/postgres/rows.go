@@ -60,13 +60,15 @@ func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 	c := newRange(q)
 	return s.view(func(v *view) error {
 		c := c
-		for limit := firstPageRows; ; limit = min(4*limit, maxPageRows) {
+		for limit := firstPageRows; ; {
 			type stored struct{ key, value []byte }
 			var page []stored
+			bytes := 0
 			err := v.query(c.sql(), func(rows pgx.Rows) error {
 				var r stored
 				err := rows.Scan(&r.key, &r.value)
 				page = append(page, r)
+				bytes += len(r.value)
 				return err
 			}, q.Table, c.low, c.high, limit)
 			if err != nil {
@@ -86,6 +88,8 @@ func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 				return nil
 			}
 			c = c.behind(page[len(page)-1].key)
+			// The next page has about pageBytes, if its rows are as large as these.
+			limit = min(4*limit, maxPageRows, max(1, pageBytes*len(page)/max(1, bytes)))
 		}
 	})
 }

@@ -58,8 +58,10 @@ func parse(path, content string) (string, error) {
 	case strings.Contains(content, "\x00"):
 		// A disk that has lost a block can leave zero bytes, and anybody could guess such a secret.
 		return "", fmt.Errorf("secret file %s is damaged: it contains zero bytes", path)
-	case checked && sum != sumOf(secret), strings.Contains(secret, "\n"):
+	case checked && sum != sumOf(secret):
 		return "", fmt.Errorf("secret file %s does not match its checksum; restore the file from a copy", path)
+	case strings.Contains(secret, "\n"):
+		return "", fmt.Errorf("secret file %s has more than one line", path)
 	}
 	return secret, nil
 }

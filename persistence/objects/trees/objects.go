@@ -24,6 +24,9 @@ func (s *Store) Commit(id, tree string) ([]byte, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if known := s.commits[key]; known != nil { // a concurrent call has loaded it
+		return known, nil
+	}
 	if s.commitBytes += len(m.Commit); s.commitBytes > maxCommitBytes {
 		clear(s.commits) // clearing all entries is cheaper than keeping them in order
 		s.commitBytes = len(m.Commit)

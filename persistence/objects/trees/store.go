@@ -145,8 +145,11 @@ func madeKey(id string, kind code.Kind) string { return prefix + id + "/made-" +
 
 // Make implements code.Store.
 func (s *Store) Make(id string, kind code.Kind) error {
-	if !idForm.MatchString(id) || treeForm[kind] == nil {
+	switch {
+	case !idForm.MatchString(id):
 		return fmt.Errorf("make workspace: %q is not an id", id)
+	case treeForm[kind] == nil:
+		return fmt.Errorf("make workspace: %q is not a kind of workspace", kind)
 	}
 	if err := s.opts.Gate(); err != nil {
 		return err
