@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Answers bounds the answers in progress, in total and per person. Safe for concurrent use.
+// Answers bounds the answers in progress, in total and per person. It is safe for concurrent use.
 type Answers struct {
 	max, perPerson int
 

@@ -43,7 +43,7 @@ type Grants interface {
 	Check(h auth.Holder)
 }
 
-// Service answers questions. Safe for concurrent use.
+// Service answers questions. It is safe for concurrent use.
 type Service struct {
 	Config
 	stats counters

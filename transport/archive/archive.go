@@ -3,10 +3,11 @@
 // and reads the code archives for workspaces. The package does not trust its input. Sizes, counts,
 // compression ratios and names are bounded.
 //
-// Our ZIP contains codelab.json, guide.md, quizzes.json, polls.json, materials.json, and
-// steps/NN.md with the title as front matter. The folder files/ contains the materials and the
-// images that the text uses. files.json contains their original names. An export leaves the links
-// in the text unchanged. An import rewrites them to the imported files.
+// Our ZIP contains codelab.json, quizzes.json, materials.json, and steps/NN.md with the title and
+// duration as front matter. It contains guide.md and polls.json only if the codelab has a guide or
+// polls. The folder files/ contains the materials and the images that the text uses. files.json
+// contains their original names. An export leaves the links in the text unchanged. An import
+// rewrites them to the imported files.
 package archive
 
 import (

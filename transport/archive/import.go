@@ -68,8 +68,9 @@ func (in *Incoming) Close(unknown bool) error {
 
 // Version returns the file as a newer version of a codelab. Files that the codelab already has keep
 // their names, so that a text whose images are unchanged is also unchanged. reused lists these
-// names. If the file is not Whole, the codelab keeps its guide and its materials, and the files
-// that the text links are added to the materials.
+// names. If the file is not Whole, the codelab keeps its materials, and also its guide unless the
+// file contains one. The files that the text links are then added to the materials, up to the
+// limit.
 func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string, _ error) {
 	m := in.Codelab
 	out := codelab.Publish{

@@ -61,7 +61,8 @@ func unicodeName(f *zip.File) string {
 	return ""
 }
 
-// leadsOut reports whether a path leads out of its folder.
+// leadsOut reports whether a path can lead out of its folder: it is absolute, begins with a drive
+// letter, or has a part "..".
 func leadsOut(name string) bool {
 	return strings.HasPrefix(name, "/") || len(name) > 2 && name[1] == ':' && name[2] == '/' || slices.Contains(strings.Split(name, "/"), "..")
 }

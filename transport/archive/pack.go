@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Pack writes a ZIP, or one folder in a ZIP. Not safe for concurrent use.
+// Pack writes a ZIP, or one folder in a ZIP. It is not safe for concurrent use.
 type Pack struct {
 	zip    *zip.Writer
 	folder string // "" or ends with a slash

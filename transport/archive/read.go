@@ -584,7 +584,7 @@ func isInvalid(err error) bool {
 	return errors.As(err, &rejected) && rejected.Reason == durable.Invalid
 }
 
-// setting returns the index of a setting of codelab.json in names, or 0 if it is omitted.
+// setting returns the index of a setting's value in names, or 0 if codelab.json omits the setting.
 func setting(field string, names []string, given string) (int, error) {
 	i := slices.Index(names, cmp.Or(given, names[0]))
 	if i < 0 {

@@ -36,8 +36,8 @@ type Config struct {
 	Now    func() time.Time
 }
 
-// Authenticator identifies callers, and ends connections and AI answers when their grant ends. Safe
-// for concurrent use.
+// Authenticator identifies callers, and ends connections and AI answers when their grant ends. It
+// is safe for concurrent use.
 type Authenticator struct {
 	Config
 	cache   sessionCache

@@ -24,8 +24,8 @@ const (
 	// SignInCookie is the cookie that a browser keeps while its person signs in at the identity
 	// provider.
 	SignInCookie = "svc_signin"
-	// AttendeeCookie marks, per codelab, a browser that has been an attendee, so that others' wrong
-	// codes do not lock it out.
+	// AttendeeCookie marks, per codelab, the browser of an attendee, so that others' wrong codes do
+	// not lock it out.
 	AttendeeCookie = "svc_attendee"
 )
 
@@ -48,7 +48,7 @@ func derive(secret, label string) []byte {
 	return m.Sum(nil)
 }
 
-// Signer signs the references that browsers store. Immutable.
+// Signer signs the cookies that browsers store. A Signer is immutable.
 type Signer struct {
 	session, device, attendee, csrf, signIn []byte
 	personal                                map[Purpose][]byte
@@ -95,8 +95,8 @@ func (s *Signer) DeviceID(cookie string) string {
 	return id
 }
 
-// SignIn returns the cookie for a sign-in at the identity provider, and its expiry. life is the
-// cookie's lifetime.
+// SignIn returns the cookie for a sign-in at the identity provider, and its expiry. attempt is the
+// cookie's content, and life is its lifetime.
 func (s *Signer) SignIn(attempt []byte, life time.Duration) (cookie string, expires time.Time, err error) {
 	expires = s.now().Add(life)
 	cookie, err = s.sign(s.signIn, base64.RawURLEncoding.EncodeToString(attempt), expires)
@@ -124,7 +124,8 @@ func (s *Signer) Attendee(id string, generation uint32) (cookie string, expires 
 	return cookie, expires, err
 }
 
-// WasAttendee returns the attendee marked by a cookie, or "".
+// WasAttendee returns the id and the generation of the attendee marked by a cookie. For an invalid
+// or expired cookie it returns "" and 0.
 func (s *Signer) WasAttendee(cookie string) (id string, generation uint32) {
 	mark, err := s.open(s.attendee, cookie)
 	id, number, ok := strings.Cut(mark, ".")

@@ -82,7 +82,7 @@ const waiting = 64
 // PasswordComputer hashes and compares people's passwords. Each operation takes 19 MiB and a tenth
 // of a second of CPU time, so at most two per CPU run concurrently. Half of them are reserved for
 // browsers in which somebody has signed in before, so that a flood from unknown browsers does not
-// lock these out. Safe for concurrent use.
+// lock these out. PasswordComputer is safe for concurrent use.
 type PasswordComputer struct {
 	known, strangers queue
 	// nobody is a hash for logins without a password, so that their comparison takes the same time.

@@ -23,8 +23,9 @@ var purposes = []Purpose{Git, Check}
 
 // Personal returns a secret with which a program acts for the caller in one codelab and for one
 // purpose, and the latest expiry of the secret. The secret is a signed reference to a grant, and
-// ends with it. If leading is true, this is the caller's login, and otherwise the attendee grant in
-// the codelab. ok is false for callers without such a grant, such as API tokens and the operator.
+// ends with it. If leading is true, the grant is the caller's login. Otherwise it is the attendee
+// grant in the codelab. ok is false for callers without such a grant, such as API tokens and the
+// operator.
 func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leading bool) (secret string, expires time.Time, ok bool, err error) {
 	if who.SessionID == "" || who.session.Ended() {
 		return "", time.Time{}, false, nil

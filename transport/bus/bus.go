@@ -376,7 +376,8 @@ func (b *Bus) open(m *nats.Msg, e envelope) (o opened, ok bool) {
 
 func (b *Bus) reject(why Rejection) { b.rejected[why].Add(1) }
 
-// admit reports whether a message from an accepted session arrives for the first time.
+// admit reports whether the window of an accepted session admits a message. It counts a rejected
+// message by reason.
 func (b *Bus) admit(o opened) bool {
 	why := o.peer.window.admit(o.serial)
 	if why != accepted {

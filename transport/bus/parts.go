@@ -15,7 +15,7 @@ const (
 	maxOpen = 2 * maxParts * partBytes
 	// partOverhead is the memory of a part in addition to its data, in bytes.
 	partOverhead = 64
-	// openFor is the time limit for the parts of a message.
+	// openFor is the time after which an incomplete message can be dropped.
 	openFor = 15 * time.Second
 )
 

@@ -46,8 +46,8 @@ const (
 	tokenSize = 16
 )
 
-// peers contains the sessions of other nodes. Safe for concurrent use, except the windows, which
-// belong to the goroutine that handles messages.
+// peers contains the sessions of other nodes. It is safe for concurrent use, except the windows,
+// which belong to the goroutine that handles messages.
 type peers struct {
 	mu         sync.Mutex
 	known      map[string]*peer // by node
@@ -203,7 +203,8 @@ func (p *peers) offer(node string, s session) (token [tokenSize]byte) {
 	return token
 }
 
-// redeem takes a session's token. It returns false if the token is not the last one offered.
+// redeem takes a session's token. It returns false if the token is not the last one offered, or was
+// already redeemed.
 func (p *peers) redeem(node string, s session, token []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -247,8 +248,8 @@ func (b *Bus) release(node string, s session) {
 	}
 }
 
-// greetingFailed ends the waiting requests if the node does not exist. If the node only did not
-// answer, each request continues to wait until its own timeout.
+// greetingFailed ends the waiting requests if err is ErrNobody, because nobody listens or the
+// answer is unusable. After any other error, each request continues to wait until its own timeout.
 func (b *Bus) greetingFailed(node string, err error) {
 	all := b.peers.over(node)
 	if errors.Is(err, durable.ErrNobody) {

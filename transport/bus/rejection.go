@@ -7,12 +7,13 @@ type Rejection uint8
 
 const (
 	accepted Rejection = iota
-	// Malformed: the message does not have the format of a message between nodes.
+	// Malformed: the message, or the greeting in it, does not have the expected format.
 	Malformed
-	// Forged: the sender does not have the secret or made the message for another subject, or the
-	// message was changed in transit.
+	// Forged: the sender does not have the secret or made the message for another subject, the
+	// message was changed in transit, or its sealed content is malformed.
 	Forged
-	// Replayed: the message was already received.
+	// Replayed: the message was already received, or it is a greeting whose token is not valid any
+	// more.
 	Replayed
 	// Late: the message was made before this node had its sender's session. Or it arrived so long
 	// after the sender's later messages that a replay cannot be excluded.
@@ -25,7 +26,7 @@ const (
 	// Unasked: the message answers a request that this node has not made, or no longer waits for.
 	Unasked
 	// Overflow: the message is a part of a larger message. No space is left for the larger message,
-	// or the part has already arrived.
+	// the part has already arrived, or it contradicts the earlier parts.
 	Overflow
 
 	rejections

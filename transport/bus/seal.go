@@ -100,7 +100,7 @@ type address struct {
 	receiver       session
 }
 
-// sealer seals the messages of one session. Safe for concurrent use.
+// sealer seals the messages of one session. It is safe for concurrent use.
 type sealer struct {
 	node    string
 	session session

@@ -254,7 +254,8 @@ func (r *Repository) deepen(f *Fetch) (cut map[string]bool, news []byte, err err
 	return cut, news, nil
 }
 
-// negotiate answers the client's haves. ready reports whether a pack follows.
+// negotiate answers the client's haves. has contains the haves that this repository also has. ready
+// reports whether a pack follows.
 func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has map[string]bool, ready bool) {
 	has = map[string]bool{}
 	detailed, last, sentReady := f.able["multi_ack_detailed"], "", false

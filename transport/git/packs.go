@@ -20,7 +20,7 @@ const (
 	maxMaking    = 2
 )
 
-// Packs builds packs and caches the latest ones on disk. Safe for concurrent use.
+// Packs builds packs and caches the latest ones on disk. It is safe for concurrent use.
 type Packs struct {
 	scratch func() (*os.File, error)
 	making  chan struct{}

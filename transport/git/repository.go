@@ -34,8 +34,8 @@ type Commit struct {
 	parents []string
 }
 
-// Repository is the content that a client is allowed to fetch. Not safe for concurrent use, except
-// repositories from NewChained.
+// Repository is the content that a client is allowed to fetch. It is not safe for concurrent use,
+// unless NewChained has returned it.
 type Repository struct {
 	// Name distinguishes repositories with different files.
 	Name string

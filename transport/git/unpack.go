@@ -33,7 +33,8 @@ const (
 
 var errPack = code.Fault("the pack is damaged")
 
-// Pushed contains a pack's objects, in a file. Not safe for concurrent use. The caller closes it.
+// Pushed contains a pack's objects, in a file. It is not safe for concurrent use. The caller closes
+// it.
 type Pushed struct {
 	file *os.File
 	end  int64 // of the file

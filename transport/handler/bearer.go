@@ -68,7 +68,8 @@ func (c *call) admit(scope string) error {
 	})
 }
 
-// receives returns an error if the caller must not receive credentials.
+// receives returns an error if the caller is not allowed to receive credentials, because it has not
+// acknowledged the security duties.
 func (c *call) receives() error {
 	return c.surely(func() error {
 		if c.who.Acknowledgement == nil {

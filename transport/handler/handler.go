@@ -44,7 +44,7 @@ type Config struct {
 	Bodies *wire.BodyBudget
 }
 
-// Handler serves both environments. Safe for concurrent use.
+// Handler serves both environments. It is safe for concurrent use.
 type Handler struct {
 	Config
 	bases [2]*base

@@ -81,7 +81,7 @@ type Config struct {
 	Now    func() time.Time
 }
 
-// API serves the endpoints of its configuration. Safe for concurrent use.
+// API serves the endpoints of its configuration. It is safe for concurrent use.
 type API struct {
 	Config
 	router *router.Router

@@ -42,7 +42,8 @@ func (r *Exchange) Detach(refuse func(error) Problem, begun func(status int), se
 	})
 }
 
-// Fail sends the response to err. It returns an error if a response has already begun.
+// Fail sends the response to err. It returns an error if a response has already begun, or if the
+// response cannot be written.
 func (d *Detached) Fail(err error) error {
 	if d.head {
 		return errors.New("the response has already begun")

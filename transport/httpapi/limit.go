@@ -24,7 +24,7 @@ type Rate struct {
 	Among func() int
 }
 
-// Limiter keeps one bucket per key. Safe for concurrent use.
+// Limiter keeps one bucket per key. It is safe for concurrent use.
 type Limiter struct {
 	burst  float64
 	perSec float64

@@ -2,8 +2,8 @@ package httpapi
 
 import "sync"
 
-// Places bounds concurrent callers, in total and per caller, so that one caller cannot take
-// all of them. Safe for concurrent use.
+// Places bounds concurrent callers, in total and per caller, so that one caller cannot take all of
+// them. It is safe for concurrent use.
 type Places struct {
 	all, each int
 

@@ -99,8 +99,8 @@ func (r *Exchange) Cookie(name string) []byte {
 	return nil
 }
 
-// Cookies yields the values of all cookies with this name. A browser can send two: its ordinary
-// cookie, and a frame's partitioned cookie.
+// Cookies yields the values of all cookies with this name, except malformed values. A browser can
+// send two: its ordinary cookie, and a frame's partitioned cookie.
 func (r *Exchange) Cookies(name string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for _, line := range r.Request.Header.PeekAll(fasthttp.HeaderCookie) {

@@ -6,7 +6,7 @@ import (
 )
 
 // Stream sends the output of write while it is being written. If write fails, the response is cut
-// off.
+// off. For a HEAD request, write is not called.
 func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	r.SetContentType(mediaType)

@@ -21,8 +21,8 @@ const (
 // tolerance is the number of bytes by which an image can grow when its metadata is replaced.
 const tolerance = 1 << 10
 
-// Image stores an image of at most MaxImage bytes without its metadata. If Check refuses the image,
-// the error is an Invalid rejection with the error of Check.
+// Image stores an image of at most MaxImage bytes without its metadata. If the image is refused or
+// malformed, the error is an Invalid rejection. An error of Check is joined to the rejection.
 func Image(blobs files.Blobs, r io.Reader) (*files.Lease, Kind, error) {
 	f, size, err := blobs.Spool(r, MaxImage)
 	if err != nil {

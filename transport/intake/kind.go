@@ -35,7 +35,8 @@ func (k Kind) MediaType() string { return kinds[k-PNG].mediaType }
 // Extension returns the file name extension for the kind.
 func (k Kind) Extension() string { return kinds[k-PNG].extension }
 
-// Shown reports whether a media type is one of the kinds. Other types must not be displayed inline.
+// Shown reports whether a media type is one of the kinds. Files of other types are never displayed
+// inline.
 func Shown(mediaType string) bool {
 	for _, k := range kinds {
 		if k.mediaType == mediaType {

@@ -21,7 +21,7 @@ import (
 //go:embed texts/*.json
 var files embed.FS
 
-// Texts contains the texts of one language. Fill replaces a {name} in a text. Immutable.
+// Texts contains the texts of one language. Fill replaces a {name} in a text. Texts is immutable.
 type Texts struct {
 	// Tag is the language's tag (BCP 47). Direction is "ltr" or "rtl".
 	Tag       string `json:"-"`

@@ -191,7 +191,7 @@ func (l *loop) write(s *Session, p []byte) (int, bool) {
 	return n, true
 }
 
-// writable is called when a wire that had refused bytes accepts them again.
+// writable is called when a wire that had refused bytes accepts them again, or has failed.
 func (l *loop) writable(s *Session) {
 	if s.lag != nil {
 		l.resume(s)

@@ -51,7 +51,7 @@ type Config struct {
 	Acked func(took time.Duration)
 }
 
-// Gateway attaches connections to codelabs. Safe for concurrent use.
+// Gateway attaches connections to codelabs. It is safe for concurrent use.
 type Gateway struct {
 	Config
 	upgrader websocket.FastHTTPUpgrader
@@ -158,8 +158,8 @@ func (g *Gateway) events(r *rest.Request) error {
 }
 
 // attachment returns the options for a new session: its owner and its starting position. It returns
-// an error if the caller must not connect or its address has too many connections. It also returns
-// an error if the position is invalid, or this node does not reach it in time.
+// an error if the caller is not allowed to connect, or if its address has too many connections. It
+// also returns an error if the position is invalid, or this node does not reach it in time.
 func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachOptions, error) {
 	if r.Query("as") == "admin" && !r.IsAdmin() {
 		return live.AttachOptions{}, errWrongGrant

@@ -60,22 +60,22 @@ type Config struct {
 	Workspaces code.Store
 	// Health returns the server's health, within about a second.
 	Health func() Health
-	// Denials records refused requests for the audit trail. May be nil.
+	// Denials records refused requests for the audit trail. It can be nil.
 	Denials func(status int, actorType, actorID, codelab, ip string)
-	// SignInFailed records failed sign-ins with the identity provider, which anybody can cause,
-	// for the audit trail. May be nil.
+	// SignInFailed records failed sign-ins with the identity provider, which anybody can cause, for
+	// the audit trail. It can be nil.
 	SignInFailed func(why, ip string)
 	// Current returns an error while this node cannot determine permissions. With now, all grants
 	// up to now are included; otherwise the most recent ones can be missing. token selects API
 	// tokens instead of sessions. Current is nil on a single server, because its data is always
 	// current.
 	Current func(now, token bool) error
-	// Valid and Bodies are passed to httpapi.
+	// Valid and Bodies are passed to httpapi. Both can be nil.
 	Valid  func() error
 	Bodies *wire.BodyBudget
-	// Observe is called for each response. May be nil.
+	// Observe is called for each response. It can be nil.
 	Observe func(operation string, status int, took time.Duration)
-	// LoginFailed is called for each failed login. May be nil.
+	// LoginFailed is called for each failed login. It can be nil.
 	LoginFailed func()
 
 	App     AppInfo
@@ -122,7 +122,7 @@ func (l *Limits) Forget() {
 	}
 }
 
-// API serves the REST API. Safe for concurrent use.
+// API serves the REST API. It is safe for concurrent use.
 type API struct {
 	Config
 	way *httpapi.API

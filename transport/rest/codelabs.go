@@ -286,8 +286,8 @@ func listCodelabs(r *Request) error {
 // maxSearch bounds the search text, in bytes.
 const maxSearch = 400
 
-// found returns the codelabs with the text in their title or author, ignoring case. For
-// facilitators it also matches the join code.
+// found returns the codelabs with the text in their title or author, ignoring case. For admins it
+// also matches the join code.
 func (r *Request) found(all []*pb.Codelab, text string) (out []*pb.Codelab, _ error) {
 	if len(text) > maxSearch {
 		return nil, wire.Invalid("q is longer than %d bytes", maxSearch)

@@ -172,7 +172,7 @@ const maxShown = 64
 
 // shownRepositories caches the repositories built for attendees, because hundreds of attendees read
 // the same repository concurrently. The key is derived from the inputs, so an entry is never stale.
-// Safe for concurrent use.
+// shownRepositories is safe for concurrent use.
 type shownRepositories struct {
 	mu   sync.Mutex
 	kept map[string]*git.Repository

@@ -433,7 +433,8 @@ type pollTextRecord struct {
 	Text string `json:"text"`
 }
 
-// getPollTexts returns the texts of a poll that follow the text with the id `after`.
+// getPollTexts returns at most pollTextPage texts of a poll. They begin after the text with the id
+// `after`, or with the first text.
 func getPollTexts(r *Request) error {
 	v := r.view()
 	p := v.Poll(r.Param("poll_id"))

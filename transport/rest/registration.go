@@ -151,7 +151,7 @@ func (r *Request) registration() (_ codelab.Register, code string, err error) {
 }
 
 // mayRegister takes a token from the buckets of the codelab and of the address. If take is false,
-// it only checks whether a token is available. Facilitators are exempt.
+// it only checks whether a token is available. Admins are exempt.
 func (r *Request) mayRegister(take bool) error {
 	if r.IsAdmin() {
 		return nil
@@ -183,7 +183,7 @@ type pinResetBody struct {
 	Code string `json:"code,omitempty" length:"..64"`
 }
 
-// resetPIN sets a new rejoin code, or none. Grants that were created with the earlier code end.
+// resetPIN sets a new rejoin code, or none. Grants that were created before the reset end.
 func resetPIN(r *Request) error {
 	var in pinResetBody
 	if err := r.decodeOptional(&in); err != nil {

@@ -46,7 +46,7 @@ const (
 // Body limits, in bytes (RULES.md, "Limits").
 const (
 	maxJSON    = 4 << 20
-	maxUnknown = 64 << 10 // for unknown callers: login, registration, joining
+	maxUnknown = 64 << 10 // if unknown callers are permitted: login, registration, joining
 	maxSteps   = 32 << 20
 	maxImport  = 256 << 20
 )
@@ -56,7 +56,7 @@ type Operation struct {
 	Method, Path string // Path is below /api; {id} is the id of a codelab
 	ID           string // the operationId in the OpenAPI document
 	Access       Access
-	Body         int  // limit of the body, bytes; 0 is the limit for any JSON, which is lower without sign-in
+	Body         int  // limit of the body, bytes; 0 means maxJSON, or maxUnknown if unknown callers are permitted
 	Upload       bool // counts as an upload, not as a read or write
 	Joins        bool // has its own bucket per address
 	Unframed     bool // refused for pages in a frame

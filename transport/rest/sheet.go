@@ -11,7 +11,8 @@ import (
 const byteOrderMark = "\ufeff"
 
 // sheet writes tables as CSV (RFC 4180, UTF-8) that is safe to open in spreadsheets. A program
-// never interprets a cell as a formula, whichever separator it uses. Not safe for concurrent use.
+// never interprets a cell as a formula, whichever separator it uses. It is not safe for concurrent
+// use.
 type sheet struct {
 	csv *csv.Writer
 	row []string
@@ -43,7 +44,8 @@ func (w *sheet) Close() error {
 // cell as a separate cell, despite the quotes around the cell. For this reason, each part that
 // begins like a formula is marked as text by an apostrophe. This includes parts with leading blanks
 // and quotes, and the wide forms of East Asian keyboards. A text that begins with a tab or a line
-// end is marked, too. Everything else stays unchanged, except NUL, which many readers reject.
+// end is marked, too. NUL is removed, because many readers reject it. Everything else stays
+// unchanged.
 func sheetCell(text string) string {
 	if strings.ContainsRune(text, 0) {
 		text = strings.ReplaceAll(text, "\x00", "")

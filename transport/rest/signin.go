@@ -43,7 +43,8 @@ const (
 	signInPath = "/api/login/oidc"
 	// SignInCallback is the path to which the provider redirects browsers.
 	SignInCallback = signInPath + "/callback"
-	// signInTime is the time limit for all requests to the provider together.
+	// signInTime is the time limit for all requests to the provider during one request of a
+	// browser.
 	signInTime = 25 * time.Second
 	// afterSignIn is the default page after a sign-in.
 	afterSignIn = "/admin"

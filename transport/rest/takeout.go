@@ -89,7 +89,8 @@ func (t *takeout) write(p *archive.Pack) (err error) {
 	return t.page(p)
 }
 
-// mentioned returns the images in messages, without duplicates.
+// mentioned returns the names of the images in the exported messages and comments, without
+// duplicates.
 func (t *takeout) mentioned() (names []string) {
 	add := func(text string) { files.Mentioned(text, func(name string, _ int) { names = append(names, name) }) }
 	for _, m := range t.v.Chat.All() {

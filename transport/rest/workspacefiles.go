@@ -84,8 +84,8 @@ func toFiles(field string, in []workspaceFile) ([]code.File, error) {
 	return out, nil
 }
 
-// head returns the path's branch or folder. A caller that uses the tree must hold the codelab's
-// lock in Workspaces.
+// head returns the branch or folder that the request's path names. A caller that uses the tree must
+// hold the codelab's lock in Workspaces.
 func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, err error) {
 	name = r.Param(structure)
 	if err := code.CheckName(name); err != nil {
@@ -266,9 +266,10 @@ func writeFiles(structure string) func(*Request) error {
 // node has written meanwhile.
 const writeTries = 20
 
-// writeHead changes the path's branch or folder. The lock orders the writes of this node. If a
-// write of another node comes first, the head has moved, and writeHead applies the change again to
-// the new head. A change contains whole files, so concurrent changes of two nodes do not conflict.
+// writeHead changes the branch or folder that the request's path names. The lock orders the writes
+// of this node. If a write of another node comes first, the head has moved, and writeHead applies
+// the change again to the new head. A change contains whole files, so concurrent changes of two
+// nodes do not conflict.
 func (r *Request) writeHead(structure string, change code.Change) error {
 	defer r.api.Workspaces.Lock(r.Codelab.ID())()
 	for range writeTries {

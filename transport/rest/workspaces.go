@@ -168,8 +168,8 @@ func (r *Request) workspace() (*pb.Workspace, error) {
 }
 
 // readable returns the codelab's workspace with the branches or folders that the client may read,
-// sorted by name. Facilitators may read all of them. Attendees may read those that are currently
-// shared. A caller that uses the trees must hold the codelab's lock in Workspaces.
+// sorted by name. Admins may read all of them. Attendees may read those that are currently shared.
+// A caller that uses the trees must hold the codelab's lock in Workspaces.
 func (r *Request) readable() (*pb.Workspace, error) {
 	v := r.Codelab.View()
 	w := v.Workspace

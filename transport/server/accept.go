@@ -70,8 +70,9 @@ func (l *patientListener) Close() (err error) {
 	return err
 }
 
-// passes reports whether to continue after an error from Accept, because resources become available
-// again or a client hung up in the queue.
+// passes reports whether to continue after an error from Accept. Such an error means that resources
+// are missing for the moment, that a client hung up in the queue, or that a firewall refused the
+// connection.
 func passes(err error) bool {
 	for _, errno := range []syscall.Errno{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPERM, syscall.EPROTO,

@@ -90,7 +90,8 @@ func ListenInternal(addr string, metrics *prometheus.Registry, health func() Hea
 // byOwnName refuses requests whose Host is a public domain name. This prevents DNS rebinding: a
 // page that is open in a browser on this network could point its own domain at this address and
 // read the internal listener. An attacker cannot do this with an IP address, a name without a dot
-// or an internal domain. The machine's own name is also accepted, because its operator controls it.
+// or an internal domain. A name is also accepted if its first label is that of the machine's own
+// name, because the machine might not know its own domain.
 func byOwnName(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ownName(r.Host) {

@@ -12,7 +12,7 @@ import (
 const lookEvery = 2 * time.Second
 
 // KeyPair is a certificate with its key. It is reloaded when its files have changed, because
-// certificates are renewed while the server runs. Safe for concurrent use.
+// certificates are renewed while the server runs. It is safe for concurrent use.
 type KeyPair struct {
 	certFile, keyFile string
 	failed            func(error)
@@ -68,7 +68,8 @@ func (p *KeyPair) stamps() (s [2]stamp) {
 	return s
 }
 
-// Certificate returns the pair in the files, or the last valid pair.
+// Certificate returns the pair in the files, or the last valid pair. It checks the files at most
+// once per lookEvery.
 func (p *KeyPair) Certificate() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()

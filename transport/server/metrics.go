@@ -91,7 +91,7 @@ func (m *Metrics) Commit(took time.Duration) {
 	m.lateCommits.observe(took)
 }
 
-// RecentCommits returns the durations of commits in the last minutes.
+// RecentCommits summarizes the durations of the commits in the last minutes.
 func (m *Metrics) RecentCommits() Recent { return m.lateCommits.recent() }
 
 // LoginFailed counts a login with a wrong account or password.
@@ -103,7 +103,7 @@ func (m *Metrics) Waited(took time.Duration) {
 	m.lateWaits.observe(took)
 }
 
-// RecentWaits returns the waiting times of the last minutes, sampled from one command in eight.
+// RecentWaits summarizes the waiting times of the last minutes, sampled from one command in eight.
 func (m *Metrics) RecentWaits() Recent { return m.lateWaits.recent() }
 
 // Acked records the time to a message's ack.

@@ -44,26 +44,28 @@ type Public struct {
 
 // PublicOptions configures Serve. API is required.
 type PublicOptions struct {
-	// MaxConnections bounds the connections with a request in progress.
+	// MaxConnections bounds the connections of the HTTP server, including idle ones. Connections
+	// that were taken over do not count.
 	MaxConnections int
 	// API serves the paths under /api, /uploads and /git. If the client of such a request waits for
 	// 100 Continue, APIExpect checks the request's header. It returns 100, or the status of the
-	// final response. APIExpect may be nil.
+	// final response. APIExpect can be nil.
 	API       fasthttp.RequestHandler
 	APIExpect func(ctx *fasthttp.RequestCtx) int
 	// Access, if set, is called for each sent response with the number of its body's bytes and the
 	// duration of its handler.
 	Access func(ctx *fasthttp.RequestCtx, sent int64, took time.Duration)
 	// Handler serves the paths of the tokenization handler, and reports whether a path is one of
-	// them. May be nil.
+	// them. It can be nil.
 	Handler func(ctx *fasthttp.RequestCtx) bool
 	// Commerce serves the published schemas, the business profile and the negotiation. It reports
-	// whether a path is one of theirs. May be nil.
+	// whether a path is one of theirs. It can be nil.
 	Commerce func(ctx *fasthttp.RequestCtx) bool
 	// Live returns the number of open connections that were taken over from the HTTP server, such
-	// as WebSockets. May be nil.
+	// as WebSockets. It can be nil.
 	Live func() int
-	// Proxy reports whether an address is a proxy with the connections of many clients. May be nil.
+	// Proxy reports whether an address is a proxy with the connections of many clients. It can be
+	// nil.
 	Proxy func(netip.Addr) bool
 	// Prefix is the path at which browsers reach the server.
 	Prefix httpapi.Prefix

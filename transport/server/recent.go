@@ -21,7 +21,8 @@ const (
 var recentGrowth = math.Log(1.1)
 
 // recentDurations keeps the durations of the last minutes. Prometheus histograms cover the whole
-// time since the start, and no shorter time. Safe for concurrent use. Set now before the first use.
+// time since the start, and no shorter time. recentDurations is safe for concurrent use. Set now
+// before the first use.
 type recentDurations struct {
 	now func() time.Time
 

@@ -16,13 +16,14 @@ import (
 // two rings, with the longest wait first. One ring contains the silent connections, which have
 // never sent a complete header. The other contains the connections that are idle between requests.
 // The first ring is bounded, so that a client that opens many silent connections replaces only
-// other silent connections. The connections per address are also bounded. Further connections are
-// closed immediately, even if they are not silent. Safe for concurrent use.
+// other silent connections. The connections per address are also bounded, whether they are silent
+// or not. Further connections are closed immediately. silence is safe for concurrent use.
 //
 // A connection enters and leaves the idle ring with each request, without an allocation.
 type silence struct {
 	maxMute, maxFrom int
-	// proxy reports whether an address is a proxy with the connections of many clients. May be nil.
+	// proxy reports whether an address is a proxy with the connections of many clients. It can be
+	// nil.
 	proxy func(netip.Addr) bool
 
 	mu   sync.Mutex

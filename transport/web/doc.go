@@ -2,11 +2,10 @@
 // built without the app serves a plain page instead.
 //
 // The app is built from transport/web/app into transport/web/built (make build), and embedded from
-// there. Common responses are prepared at startup: each page with its title, each file in Brotli
-// with its entity tag, all headers. Files larger than a packet are embedded only in Brotli, which
-// needs a fifth of their size. Other codings are produced at the first request. A request is a
-// look-up by its path as sent. No path reaches a file system or is decoded, so path traversal is
-// impossible.
+// there. Common responses are prepared at startup: each page with its title, and each file with its
+// entity tag. Files larger than a packet are embedded only in Brotli, which needs a fifth of their
+// size. Other codings are produced at the first request. A request is a look-up by its path as
+// sent. No path reaches a file system or is decoded, so path traversal is impossible.
 //
 // index.html must contain one <html lang="en">, one <title>, and one <!--app:noscript--> in its
 // body, where the server writes the text for people without JavaScript. For a certificate
@@ -17,6 +16,6 @@
 // The frame that draws authors' diagrams (/diagram.html) has its own policy, with a sandbox;
 // documents without an origin may load its scripts.
 //
-// A Handler is immutable and safe for concurrent use. It responds to every request. Only a
-// certificate look-up can fail, and then the response is 503.
+// A Handler is immutable and safe for concurrent use. It responds to every request. If a
+// certificate cannot be looked up, the response is 503.
 package web

@@ -13,7 +13,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// entity is a response body in its available codings. Immutable; safe for concurrent use.
+// entity is a response body in its available codings. It is immutable and safe for concurrent use.
 type entity struct {
 	kind   string // media type
 	cache  string // Cache-Control

@@ -14,7 +14,7 @@ const mark = "<!--app:noscript-->"
 // tongue is the language in the file; the server replaces it.
 const tongue = `<html lang="en"`
 
-// shell is a page, split where the server inserts text. Immutable.
+// shell is a page, split where the server inserts text. It is immutable.
 type shell struct {
 	// The parts are the text before the language, between language and title, between title and
 	// mark, and after the mark.

@@ -23,8 +23,8 @@ type Config struct {
 	// Certificate returns the content of an attendee's certificate; false if there is none with
 	// this id. An error means that this cannot be determined now. Required.
 	Certificate func(id string) (Certificate, bool, error)
-	// Wait returns how long the caller must wait before the next certificate; 0 for no wait. May be
-	// nil.
+	// Wait returns how long the caller must wait before the next certificate; 0 for no wait. It can
+	// be nil.
 	Wait func(ctx *fasthttp.RequestCtx) time.Duration
 	// HTTPS means that browsers reach the server over https, and that responses can restrict them
 	// to https.
@@ -66,8 +66,9 @@ func (l inLanguages) asked(ctx *fasthttp.RequestCtx) *entity {
 	return l[language.Asked(ctx.Request.Header.Peek("Accept-Language"))]
 }
 
-// New prepares all responses, except compressed forms, which are made when needed. It fails if the
-// build cannot be read, or if its page does not meet the requirements (see the package).
+// New prepares all responses, except compressed forms and the pages of certificates, which are made
+// when needed. It fails if the build cannot be read, or if its page does not meet the requirements
+// (see the package).
 func New(cfg Config) (*Handler, error) {
 	w := &Handler{cfg: cfg, policy: policyWith(cfg.Embed, nil), within: policyWith(cfg.Embed, cfg.FrameAncestors)}
 	var err error

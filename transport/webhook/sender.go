@@ -33,17 +33,17 @@ const (
 
 // Config configures a Sender.
 type Config struct {
-	// Seal decrypts the webhooks' secrets.
+	// Seal encrypts and decrypts the webhooks' secrets.
 	Seal *keys.Seal
 	// Inside permits webhooks to reach our own network.
 	Inside bool
-	// Name returns an attendee's name, or "" if the attendee no longer exists.
+	// Name returns an attendee's name, or "" if it is not known.
 	Name   func(codelab, attendee string) string
 	Logger *slog.Logger
 	Now    func() time.Time
 }
 
-// Sender sends deliveries. Safe for concurrent use.
+// Sender sends deliveries. It is safe for concurrent use.
 type Sender struct {
 	Config
 	http *http.Client

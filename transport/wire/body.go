@@ -50,8 +50,9 @@ func readStream(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, 
 // handler runs.
 const first = 8 << 10
 
-// readAll reads to EOF, into buffers that grow up to most bytes. It wipes replaced buffers, because
-// the body can be secret.
+// readAll reads to EOF. Its first buffer has the size first, or most if that is smaller. Each later
+// buffer is twice as large, up to one byte above the limit. It wipes replaced buffers, because the
+// body can be secret.
 func readAll(r io.Reader, limit, most int, share *BodyShare) ([]byte, error) {
 	size := min(first, most)
 	if err := share.resize(size); err != nil {

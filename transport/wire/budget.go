@@ -8,8 +8,8 @@ import (
 // ErrBusy means that the bodies being read already use all memory that is permitted for them.
 var ErrBusy = errors.New("too many bodies are being read")
 
-// BodyBudget bounds the total size of all bodies in memory. The nil budget has no bound. Safe for
-// concurrent use.
+// BodyBudget bounds the total size of all bodies in memory. The nil budget has no bound. A budget
+// is safe for concurrent use.
 type BodyBudget struct {
 	max int64
 	// used is the total; open is the part used by bodies that anybody can send.

@@ -44,7 +44,8 @@ func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 }
 
 // address returns the address at which other nodes reach this node. It is the listening address or,
-// if the node listens on all addresses, the address from which it reaches the database.
+// if the node listens on all addresses, the address from which it reaches the database, or
+// 127.0.0.1 if that address is unknown.
 func address(cfg config.Config) string {
 	host, port, err := net.SplitHostPort(cfg.Cluster.Listen)
 	if err != nil {

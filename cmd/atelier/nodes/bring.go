@@ -61,7 +61,7 @@ func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, e
 	if err == nil && bytes.Equal(before, shared.Content) {
 		return made, nil
 	}
-	// The old file of a lasting secret can be its only copy, if a backup was restored and the
+	// The old file can contain the only copy of a lasting secret if a backup was restored and the
 	// restored node did not start first. A growing file is not kept, because it changes while a
 	// node is down, and removed secrets must stay removed.
 	if err == nil && !made && f.Lasting && f.Lacks == nil {

@@ -98,7 +98,8 @@ func wordsOf(offset time.Duration) string {
 }
 
 // clockProblems lists the living nodes with clocks that differ from the database's clock by at
-// least warnOffset. If no node agrees with the database's clock, the list also says so.
+// least warnOffset. If all of several known clocks differ, the list ends with the advice to check
+// the database's clock.
 func clockProblems(all []NodeStatus) (problems []string) {
 	off, known := 0, 0
 	for _, m := range all {

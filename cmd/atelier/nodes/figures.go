@@ -61,8 +61,9 @@ func smooth(rate, came float64, past time.Duration) float64 {
 	return rate + min(float64(past)/float64(loadOver), 1)*(came/past.Seconds()-rate)
 }
 
-// parseFigures reads the Figures in another node's reply. It returns nil for a reply without
-// Figures, which comes from an earlier version or from a node that has just started.
+// parseFigures reads the Figures in another node's reply. It returns nil for a reply that is not
+// valid JSON or has no Figures. A node of an earlier version, or one that has just started, sends
+// no Figures.
 func parseFigures(data []byte) *Figures {
 	var f struct {
 		Figures

@@ -82,7 +82,8 @@ func tryWriting(dir string) error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
 }
 
-// Trouble returns the reason why the folder cannot be written, or nil if it is writable.
+// Trouble returns the reason why the folder cannot be written, or nil if it is writable or f is
+// nil.
 func (f *Folder) Trouble() *Trouble {
 	if f == nil {
 		return nil

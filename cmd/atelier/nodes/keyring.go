@@ -87,7 +87,7 @@ func (k *Keyring) begin(secret string, precondition durable.Precondition) (durab
 	return durable.Row{Table: durable.NodeSecrets, Key: k.row(saltName), Value: slices.Concat(salt, sealed), Precondition: precondition}, err
 }
 
-// Rekey seals everything under another cluster.secret, in one commit. The authority for the nodes'
+// Rekey seals all secrets under another cluster.secret, in one commit. The authority for the nodes'
 // certificates is removed instead, because anyone who had read it could act as a node forever. The
 // first node to start creates a new authority. Rekey is refused while any node other than the
 // store's lease holder is running, because that node would no longer find its secrets.

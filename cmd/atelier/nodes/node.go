@@ -138,8 +138,9 @@ type catchingUp interface {
 	catchUp(ctx context.Context)
 }
 
-// OnReturn registers a function that runs whenever this node returns. The node repeats the function
-// until it succeeds, and does not serve before that. Call OnReturn before Watch begins.
+// OnReturn registers a function that runs each time this node rejoins the cluster. The node repeats
+// the function until it succeeds, and does not serve before that. Call OnReturn before Watch
+// begins.
 func (n *Node) OnReturn(do func() error) { n.first = append(n.first, do) }
 
 // Count returns a function that returns the number of living nodes. On a single server it returns
@@ -151,7 +152,8 @@ func (n *Node) Count() func() int {
 	return func() int { return int(n.alive.Load()) }
 }
 
-// SessionNumbers returns the number at which this node's live sessions begin.
+// SessionNumbers returns the number at which this node's live sessions begin. It is 0 on a single
+// server.
 func (n *Node) SessionNumbers() uint64 {
 	if n == nil {
 		return 0
@@ -180,8 +182,8 @@ func (n *Node) Valid() func() error {
 	}
 }
 
-// Serves reports whether this node has its lease, and has all changes that were made while it was
-// away. Without a lease, other nodes can already own its codelabs.
+// Serves reports whether this node holds its lease, and whether all functions of OnReturn have
+// succeeded since it was last away. Without a lease, other nodes can already own its codelabs.
 func (n *Node) Serves() bool { return !n.away.Load() && n.Store.Holds() }
 
 // Trouble returns the reason why this node cannot serve. It returns nil if the node can serve, and

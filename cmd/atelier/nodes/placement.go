@@ -48,14 +48,14 @@ const (
 	likeLoads = 0.1
 	quietLoad = 20
 	// A move that does not level the loads is worthwhile only if it lowers the higher of the two
-	// loads to this fraction. A node's only codelab has nearly all of the node's load, so moving it
-	// at a peak would not help.
+	// loads to at most this fraction. A node's only codelab has nearly all of the node's load, so
+	// moving it at a peak would not help.
 	worthwhile = 0.8
 	// likeCounts is the fraction by which a node's number of codelabs can differ from the mean.
 	likeCounts = 0.05
-	// givenEach is the number of codelabs moved per second. It is limited because each move briefly
-	// interrupts the people in the codelab. settleTime is the time until the loads show the effect
-	// of a plan. stayTime is the minimum time between two moves of a codelab.
+	// givenEach is the maximum number of codelabs moved per second. It is limited because each move
+	// briefly interrupts the people in the codelab. settleTime is the time until the loads show the
+	// effect of a plan. stayTime is the minimum time between two moves of a codelab.
 	givenEach  = 50
 	settleTime = 10 * time.Second
 	stayTime   = time.Minute

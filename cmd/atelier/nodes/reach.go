@@ -317,8 +317,8 @@ func (n *Node) reached(name string) (text string, ok bool) {
 	}
 }
 
-// Answers reports whether a node has responded before, and has been silent for less than two
-// intervals.
+// Answers reports whether a node has responded before, and has been silent for less than twice
+// lookEvery.
 func (n *Node) Answers(name string) bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 )
 
 // Search looks for poll secrets that this node lacks. A node with a secret can be down for hours,
-// so a secret is lost only if no remaining node can have it. Safe for concurrent use.
+// so a secret is lost only if no remaining node can have it. A Search is safe for concurrent use.
 type Search struct {
 	// Immutable:
 	exchange *Exchange[shares.Ballot]

@@ -73,7 +73,7 @@ func (n *Node) AgreeAnew(name, secret string) error {
 	return n.Agree(name, secret)
 }
 
-// alone reports whether no other node is alive, as far as is known.
+// alone reports whether no other node is alive. It returns false if the nodes cannot be read.
 func (n *Node) alone() bool {
 	members, err := n.Store.Members()
 	return err == nil && !serves(members, wanted{}, n.Store.Node())

@@ -65,9 +65,9 @@ type findable[S any] interface {
 	Find(id string) (S, bool)
 }
 
-// judge is a Kept that can tell which secrets are no longer needed.
+// judge is a Kept that reports which secrets are no longer needed.
 type judge interface {
-	// Needless returns the ids of secrets that are no longer needed, as far as this node can tell.
+	// Needless returns the ids of secrets that are no longer needed, according to this node's data.
 	Needless(ids []string) []string
 }
 
@@ -377,8 +377,8 @@ func (x *Exchange[S]) bring(s S) (done []string, err error) {
 // errUnkept means that a node has responded, but does not count as a keeper.
 var errUnkept = errors.New("this node cannot write its disk")
 
-// Needless asks the other living nodes which of some secrets are no longer needed, because a node
-// that does not serve cannot know.
+// Needless asks the other living nodes which of some secrets are no longer needed. A node that does
+// not serve cannot determine this itself.
 func (x *Exchange[S]) Needless(ids []string) (needless []string) {
 	members, err := x.node.Store.Members()
 	if err != nil {

@@ -122,7 +122,8 @@ func (k *TokenKeys) keep(keys []seal.Key) ([]seal.Key, error) {
 }
 
 // Change replaces the keys with the result of to. If the result is nil, the keys stay. If another
-// node changes the keys at the same moment, Change calls to again with that node's keys.
+// node changes the keys at the same moment, Change calls to again with that node's keys. Change
+// returns the keys in use and their version.
 func (k *TokenKeys) Change(to func([]seal.Key) ([]seal.Key, error)) (keys []seal.Key, version uint64, err error) {
 	for {
 		if err := k.Read(); err != nil {

@@ -20,8 +20,8 @@ import (
 // not respond would prevent others from starting.
 const Protocol = 5
 
-// Beside returns a function that returns an error if this server must not run together with the
-// running nodes.
+// Beside returns a function that returns an error if this server is not allowed to run together
+// with the running nodes.
 func Beside(cfg config.Config, version int) func([]durable.Member) error {
 	return func(others []durable.Member) error {
 		for _, m := range others {

@@ -36,9 +36,9 @@ type Duties interface {
 	Undrain()
 }
 
-// lookEvery is the interval at which this node checks whether the other nodes are alive. Everything
-// else in Watch reads the database. It therefore happens only every second time, and at once when a
-// node falls silent.
+// lookEvery is the interval at which this node checks whether the other nodes are alive. The rest
+// of a turn of Watch reads the database. It therefore runs only at every second interval, and
+// immediately when a node becomes silent.
 const lookEvery = 500 * time.Millisecond
 
 // Watch maintains this node's membership until ctx ends.

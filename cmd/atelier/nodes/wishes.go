@@ -109,8 +109,8 @@ func (n *Node) undrain(node string) error {
 // moveTime is the maximum time that Move waits for a move.
 const moveTime = 20 * time.Second
 
-// Move moves a codelab to a node, and waits until it is there. For ten minutes after the request,
-// balance leaves the codelab there.
+// Move moves a codelab to a node, and waits for at most moveTime until that node owns the codelab.
+// For ten minutes after the request, balance leaves the codelab on that node.
 func (n *Node) Move(id, to string) error {
 	members, w, err := n.standing()
 	if err != nil {
@@ -139,7 +139,8 @@ func (n *Node) Move(id, to string) error {
 	}
 }
 
-// Forget removes a dead node from the list of nodes. If the node starts again, it is listed again.
+// Forget removes a stopped or dead node from the list of nodes. If the node starts again, it is
+// listed again.
 func (n *Node) Forget(url, node string) error {
 	forgotten, err := postgres.Forget(url, node)
 	if err != nil {

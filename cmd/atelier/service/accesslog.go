@@ -28,7 +28,8 @@ func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestC
 	}
 }
 
-// agent returns the name of the client program, which is the first word of its User-Agent.
+// agent returns the name of the client program, which is the first word of its User-Agent. Unusual
+// characters are removed, and at most 40 bytes remain.
 func agent(ctx *fasthttp.RequestCtx) string {
 	name, _, _ := strings.Cut(string(ctx.Request.Header.UserAgent()), " ")
 	name = strings.Map(func(r rune) rune {
@@ -47,8 +48,8 @@ var secretPaths = []string{"/uploads/images/", "/uploads/materials/", "/handler/
 // words contains the fixed path parts of routes.
 type words map[string]bool
 
-// pages lists the routes that are in no table. These are the routes of the app, of the handler and
-// of the commerce protocol.
+// pages contains the fixed path parts of the routes that are in no table. These are the routes of
+// the app, of the handler and of the commerce protocol.
 var pages = []string{
 	"/assets", "/login", "/admin/settings/audit-logs/participants/edit/results/settings/projector/live/people", "/codelabs", "/j", "/verify", "/certificate", "/account", "/invite",
 	"/favicon.ico", "/robots.txt", "/index.html", "/sandbox/handler/oauth/token/tokenize/detokenize/revoke/introspect/sessions/end/keys/events/openapi.json",
@@ -68,7 +69,7 @@ func wordsOf(routes []string) words {
 }
 
 // loggable replaces the parts of a path that are neither words of routes nor have the form of an
-// id. It omits parts after the twelfth.
+// id. It keeps at most 12 parts, which include the empty part before the first slash.
 func (w words) loggable(path string) string {
 	for _, p := range secretPaths {
 		if i := strings.Index(path, p); i >= 0 {

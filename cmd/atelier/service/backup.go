@@ -26,7 +26,7 @@ func (c *Core) sections() []backup.Section {
 
 // Backup writes all data of the server while it runs. For a store in memory it fails with
 // memory.ErrNoBackup. Data with a pending erasure request is erased first, so that no later backup
-// contains it. If the erasure fails, because the disk accepts no writes or a codelab is
+// contains it. If the erasure fails, for example because the disk accepts no writes or a codelab is
 // quarantined, the backup continues, since it is now especially important. The log then reports the
 // unerased data that the backup can contain.
 func (c *Core) Backup(w io.Writer) error {

@@ -84,7 +84,8 @@ func (b *ballots) destroyNeedless() {
 	}
 }
 
-// lost reports whether a secret that is missing on this node is also missing on all other nodes.
+// lost reports whether a secret that is missing on this node is also missing on all other nodes. On
+// a single server it returns true.
 func (b *ballots) lost(id string, keepers []string) bool {
 	return b.search == nil || b.search.Lost(id, keepers)
 }

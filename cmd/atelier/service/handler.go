@@ -41,7 +41,7 @@ func (c *Core) openVaults() (v vaults, err error) {
 	so := shares.Options{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Longest: max(h.SessionCap.Std(), token.MaxLife), Logger: c.log, Failed: c.folder.Failed}
 	if c.node != nil {
 		// One quarter of an hour is added because a share covers all tokens that expire within the
-		// same quarter. The other one covers the difference between the nodes' clocks.
+		// same quarter. The second quarter covers the difference between the nodes' clocks.
 		if v.exchange, err = nodes.NewShareExchange(c.node, string(c.cfg.Cluster.Secret), so.Longest+2*seal.Quarter); err != nil {
 			return v, err
 		}
@@ -118,7 +118,7 @@ func (v vaults) stats() map[string]token.Stats {
 	return all
 }
 
-// rotateKeys creates a new server key and starts to use it.
+// rotateKeys creates a new server key and starts to use it. It returns the output of describeKeys.
 func (s *Service) rotateKeys() (string, error) {
 	// Rotations run one after the other. Of two concurrent rotations, one could overwrite the
 	// other's key after tokens were created under it.

@@ -79,9 +79,9 @@ func (s *Service) start(parts []part) error {
 // slowStop is the time after which the stop of a part is logged as slow.
 const slowStop = time.Second
 
-// Stop stops the started parts in reverse order. It first turns readiness off. It then tells
-// clients when to reconnect, disconnects them, finishes requests, and writes snapshots. A second
-// call does nothing.
+// Stop stops the started parts in reverse order. It first turns readiness off. It then asks clients
+// to reconnect at different times, disconnects them, finishes requests, and writes snapshots. A
+// second call does nothing.
 func (s *Service) Stop() error {
 	if s.stopped.Swap(true) {
 		return nil
@@ -124,7 +124,7 @@ func (p part) within(ctx context.Context, whole time.Duration) error {
 	return p.stop(ctx)
 }
 
-// leave turns readiness off, and gives load balancers a moment to notice.
+// leave turns readiness off, and waits for server.shutdown_delay, so that load balancers notice.
 func (s *Service) leave() {
 	if s.internal != nil {
 		s.internal.Drain()

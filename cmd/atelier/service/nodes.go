@@ -150,7 +150,7 @@ func (s *Service) clusterStatus() ([]byte, error) {
 	return json.Marshal(s.core.node.Status(s.cfg, s.health(), s.clusterStats()))
 }
 
-// place carries out an operator's requests to the nodes.
+// place carries out an operator's request to the nodes.
 func (s *Service) place(p control.Placing) error {
 	n := s.core.node
 	if n == nil {

@@ -20,9 +20,9 @@ func (s *Service) operations() control.Operations {
 	return control.Operations{Backup: s.core.Backup, Scrub: s.core.Scrub, RotateKeys: s.rotateKeys, Cluster: s.clusterStatus, Place: s.place}
 }
 
-// Operator handles commands of the binary while no server runs. It offers backup, scrub and the
-// rotation of token keys. If the actors are open, it also offers the admin's part of the API,
-// without a login.
+// Operator returns the handler of the binary's commands while no server runs. It offers backup,
+// scrub and the rotation of token keys. If the actors are open, it also offers the admin's part of
+// the API, without a login.
 func (c *Core) Operator() fasthttp.RequestHandler {
 	ops := control.Operations{Backup: c.Backup, Scrub: c.Scrub, RotateKeys: c.rotateTokenKeys}
 	if c.codelabs == nil { // opened without actors

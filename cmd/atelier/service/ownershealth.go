@@ -14,7 +14,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// healthTimeout is how long the owner waits for all slow checks together.
+// healthTimeout is the maximum time for which a request waits for all slow checks together.
 const healthTimeout = time.Second
 
 // ownersHealth returns the state of the server for the owner's page. It does not read the store.

@@ -109,9 +109,9 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (s *Service, err e
 // lease on the database can still be too busy at the next attempt.
 const maxStarts = 5
 
-// retryStart calls start, and repeats it if the start has lost a lease on the database. An actor
-// may report only that it could not record something. Nothing is lost then, because no client has
-// been served yet.
+// retryStart calls start at most maxStarts times. It repeats a start that has lost its lease on the
+// database, or that could not write to the store. Nothing is lost then, because no client has been
+// served yet.
 func retryStart(log *slog.Logger, start func() error) (err error) {
 	for range maxStarts {
 		if err = start(); !errors.Is(err, durable.ErrFenced) && !errors.Is(err, durable.ErrUnavailable) {

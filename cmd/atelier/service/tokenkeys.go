@@ -135,8 +135,8 @@ func forgetChecks(store durable.Store) error {
 }
 
 // ForgetTokens voids all tokens of a server with missing or wrong keys. The next start creates new
-// keys. ForgetTokens fails if the keys are right. ask is called with the number of tokens, and its
-// error aborts.
+// keys. ForgetTokens fails if the keys are right, or if another node of the cluster is running. ask
+// is called with the number of tokens, and its error aborts.
 func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logger) (err error) {
 	store, err := openStore(cfg, Hooks{}, Options{}, log)
 	if err != nil {

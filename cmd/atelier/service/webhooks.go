@@ -8,7 +8,7 @@ import (
 	"atelier/transport/webhook"
 )
 
-// settingsKey returns the server's own key, which seals secrets that others have provided.
+// settingsKey returns the server's own key, which seals the AI key and the secrets of webhooks.
 func (s *Service) settingsKey() (string, error) {
 	key, made, err := secretKey(s.cfg, settingsKeyFile)
 	if err == nil {

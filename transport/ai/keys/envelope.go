@@ -26,7 +26,7 @@ const (
 
 // errEncrypted is the only error for texts that cannot be decrypted. It does not reveal whether the
 // password or the form of the text is wrong. Only a decrypted key that is empty, too long or not
-// printable ASCII has another error.
+// printable ASCII without spaces has another error.
 var errEncrypted = wire.Invalid("the AI key is not encrypted with ADMIN_PW, or was tampered with")
 
 // envelope is a parsed encrypted key.
@@ -71,7 +71,8 @@ func (d *derived) tag(signed []byte) []byte {
 	return m.Sum(nil)
 }
 
-// open verifies the tag, decrypts the key, and checks that it is printable ASCII.
+// open verifies the tag, decrypts the key, and checks that it has 1 to maxKey printable ASCII
+// characters and no spaces.
 func (e *envelope) open(d *derived) (Key, error) {
 	if !hmac.Equal(d.tag(e.signed), e.tag) {
 		return Key{}, errEncrypted

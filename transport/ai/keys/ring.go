@@ -27,7 +27,7 @@ type Slow struct{ After time.Duration }
 
 func (s *Slow) Error() string { return "too many AI keys to check; try again later" }
 
-// Ring decrypts keys with one password. Safe for concurrent use.
+// Ring decrypts keys with one password. It is safe for concurrent use.
 type Ring struct {
 	password string
 	seal     *Seal
@@ -187,8 +187,8 @@ func (r *Ring) remember(id saltID, d derived) {
 func (r *Ring) Seal(text string) []byte { return r.seal.Close(text) }
 
 // OpenStored decrypts the result of Seal. It returns false without an error if the password has
-// changed or the store belongs to another server. It returns a *Slow if too many keys are being
-// decrypted. The last key that the password did not open is not tried again.
+// changed, the store belongs to another server, or the data is damaged. It returns a *Slow if too
+// many keys are being decrypted. The last key that the password did not open is not tried again.
 func (r *Ring) OpenStored(sealed []byte) (Key, bool, error) {
 	text, ok := r.seal.Open(sealed)
 	if !ok {

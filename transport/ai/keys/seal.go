@@ -16,7 +16,7 @@ const (
 	ForWebhook = "atelier webhook secret"
 )
 
-// Seal encrypts data for one purpose with AES-256-GCM under the server's own key. Safe for
+// Seal encrypts data for one purpose with AES-256-GCM under the server's own key. It is safe for
 // concurrent use.
 type Seal struct {
 	aead    cipher.AEAD

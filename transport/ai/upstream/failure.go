@@ -72,8 +72,8 @@ func refused(res *http.Response, now time.Time) *Failure {
 	return errUpstream
 }
 
-// retryAfter parses a Retry-After header: seconds or a date, within one second and maxRetry. For
-// any other text it returns defaultRetry.
+// retryAfter returns the delay in a Retry-After header, which is a number of seconds or a date. The
+// delay is at least one second and at most maxRetry. For any other text it is defaultRetry.
 func retryAfter(text string, now time.Time) time.Duration {
 	wait := defaultRetry
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {

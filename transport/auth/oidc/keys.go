@@ -29,7 +29,7 @@ var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
 }
 
-// keySet contains the provider's keys. It implements oidc.KeySet. Safe for concurrent use.
+// keySet contains the provider's keys. It implements oidc.KeySet. It is safe for concurrent use.
 type keySet struct {
 	address string
 	now     func() time.Time

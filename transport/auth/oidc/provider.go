@@ -73,7 +73,7 @@ const (
 // Error implements error.
 func (r Reason) Error() string { return "signing in with the identity provider: " + string(r) }
 
-// Provider is one identity provider. Safe for concurrent use.
+// Provider is one identity provider. It is safe for concurrent use.
 type Provider struct {
 	cfg Config
 	// Places for sign-ins that send requests to the provider. early is for sign-ins that wait for
@@ -113,7 +113,7 @@ func New(cfg Config) *Provider {
 func (p *Provider) Issuer() string { return p.cfg.Issuer }
 
 // state returns the results of the last discovery, or nil before the first. old means that the
-// results should be refreshed. paused means that a refresh failed a moment ago.
+// results should be refreshed. paused means that a discovery failed less than pause ago.
 func (p *Provider) state() (f *found, old, paused bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -258,7 +258,8 @@ func (p *Provider) enter(c Caller) (leave func(), ok bool) {
 }
 
 // Begin returns the address at which the browser signs in, and the state that the browser keeps
-// meanwhile. Begin does not wait if the provider's document is known.
+// meanwhile. Begin does not wait if the provider's document is known. Its error is Busy, or wraps
+// Away.
 func (p *Provider) Begin(ctx context.Context, to string, from Caller) (address string, a Attempt, err error) {
 	if f, _, _ := p.state(); f == nil {
 		leave, ok := p.early.Enter("")

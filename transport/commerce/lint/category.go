@@ -151,8 +151,8 @@ func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant
 	return c, variant
 }
 
-// protocols reports whether the protocol publishes a meta schema at an address, under the base of
-// the published schemas or the default base.
+// protocols reports whether an address has the form of the protocol's meta schemas, under the base
+// of the published schemas or the default base. It does not verify that the document exists.
 func (l *linter) protocols(address string) bool {
 	for _, base := range []string{l.published.Base(), schema.DefaultBase} {
 		rest, ok := strings.CutPrefix(address, base+"/")

@@ -70,7 +70,7 @@ func Documents(ctx context.Context, docs []*schema.Document, opts Options) (Repo
 	return l.run(), nil
 }
 
-// linter is the state of one run. Not safe for concurrent use.
+// linter is the state of one run. It is not safe for concurrent use.
 type linter struct {
 	lib       *schema.Library
 	published *schema.Set

@@ -16,13 +16,14 @@ type Options struct {
 	// requirements of schemas outside the library are unknown.
 	Fetcher schema.Fetcher
 	// Library contains further schemas, and can be nil. If it is set, Published is ignored in
-	// favour of the library's own published schemas.
+	// favour of the library's own published schemas, and Fetcher fetches only profiles.
 	Library *schema.Library
 }
 
 // Agree reads a platform's profile and negotiates with a business. A side whose current version is
 // not the agreed one has a separate profile for the agreed version. Agree fetches that profile if
-// opts.Fetcher is set.
+// opts.Fetcher is set, and otherwise uses the profile of the current version. The error is an
+// *Error.
 func Agree(ctx context.Context, platform any, business *profile.Profile, want map[string]string, opts Options) (*Result, error) {
 	p, err := profile.Parse(platform)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Checker validates profiles with the published schema. Safe for concurrent use.
+// Checker validates profiles with the published schema. It is safe for concurrent use.
 type Checker struct{ platform, business *schema.Validator }
 
 // NewChecker compiles the schema of profiles.

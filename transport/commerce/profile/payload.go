@@ -33,7 +33,8 @@ type capability struct {
 // library and among the published schemas, by name and version. A schema's name and version must be
 // those of the entry. If a name has several entries, the latest version counts. For a payload
 // without capabilities Follow returns ErrSilent. Other errors name the entry that is malformed
-// (*MalformedError), whose schema is not found, or that extends nothing in the payload.
+// (*MalformedError), whose schema is not found, or that extends nothing in the payload. Follow also
+// fails if every capability extends another one.
 func Follow(lib *schema.Library, payload any) (*Followed, error) {
 	object, _ := payload.(map[string]any)
 	ucp, _ := object["ucp"].(map[string]any)

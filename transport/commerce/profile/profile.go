@@ -15,7 +15,7 @@ const (
 	maxEntries = 100
 )
 
-// Profile is the declaration of one side. Immutable after Parse.
+// Profile is the declaration of one side. It is immutable after Parse.
 type Profile struct {
 	Version         string
 	Services        Registry

@@ -106,7 +106,7 @@ func offered(at string) []Capability {
 	return list
 }
 
-// Business is the business profile in the form in which it is served. Immutable.
+// Business is the business profile in the form in which it is served. It is immutable.
 type Business struct {
 	// JSON is the document.
 	JSON []byte

@@ -46,7 +46,7 @@ type EndpointConfig struct {
 	Logger *slog.Logger
 }
 
-// Endpoint serves profile, schemas and negotiation. Safe for concurrent use.
+// Endpoint serves profile, schemas and negotiation. It is safe for concurrent use.
 type Endpoint struct {
 	EndpointConfig
 	fetching *httpapi.Places

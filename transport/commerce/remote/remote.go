@@ -24,7 +24,7 @@ const (
 	Timeout  = 5 * time.Second
 )
 
-// Client fetches documents. Safe for concurrent use; the zero Client is not usable.
+// Client fetches documents. It is safe for concurrent use. The zero Client is not usable.
 type Client struct {
 	http   *http.Client
 	egress *egress

@@ -333,7 +333,7 @@ func (c copier) visible(copied, original map[string]any) error {
 
 // linker copies documents one by one, each under an address of its own to which references lead. If
 // many targets share documents, as in a lint run, linker copies each document once. Bundle would
-// copy each document once per target. Not safe for concurrent use.
+// copy each document once per target. It is not safe for concurrent use.
 type linker struct{ b *bundler }
 
 // newLinker returns an empty linker.

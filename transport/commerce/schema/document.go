@@ -48,7 +48,7 @@ const (
 	maxDigits = 400
 )
 
-// Document is a parsed file or response. Immutable after Parse.
+// Document is a parsed file or response. It is immutable after Parse.
 type Document struct {
 	// File is the name that messages show: a path or an address.
 	File string

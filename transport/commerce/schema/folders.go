@@ -100,7 +100,7 @@ func (l *Library) AddTree(folder string) error {
 	return nil
 }
 
-// AddFolder adds the readable documents directly in a folder.
+// AddFolder adds the readable documents directly in a folder, at most maxFiles.
 func (l *Library) AddFolder(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

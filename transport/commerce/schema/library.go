@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxLoads bounds the documents loaded through references.
+	// maxLoads bounds the files and fetched documents that are loaded through references.
 	maxLoads = 512
 	// maxTotal bounds the text of all files together, in bytes. Their trees take about ten times as
 	// much memory.
@@ -35,7 +35,7 @@ type LibraryOptions struct {
 	Folders []string
 }
 
-// Library is a set of documents. Not safe for concurrent use.
+// Library is a set of documents. It is not safe for concurrent use.
 type Library struct {
 	ctx    context.Context
 	opts   LibraryOptions

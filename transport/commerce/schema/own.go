@@ -30,7 +30,7 @@ var ownPath = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A
 // DefaultBase become those of the set. It returns the added documents in the order of their paths.
 //
 // Hidden files and folders, and other files, are ignored. A file must be small enough, inside the
-// folder, and at a permitted path, and must not have the address or name of one of our schemas.
+// folder, and at a permitted path. Its address and its name must differ from those of our schemas.
 // Otherwise the error names the file.
 func (s *Set) WithFolder(folder string) (*Set, []*Document, error) {
 	root, err := os.OpenRoot(folder)

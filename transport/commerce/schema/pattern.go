@@ -13,7 +13,7 @@ import (
 // maxPattern bounds a pattern's text, in bytes.
 const maxPattern = 4096
 
-// expression is a compiled pattern. Safe for concurrent use.
+// expression is a compiled pattern. It is safe for concurrent use.
 type expression struct {
 	source string
 	// Exactly one of linear and backtrack is nil.

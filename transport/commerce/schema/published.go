@@ -22,7 +22,7 @@ var Releases = []string{"2026-01-23"}
 //go:embed published
 var embedded embed.FS
 
-// PublishedFile is a served document. Immutable.
+// PublishedFile is a served document. It is immutable.
 type PublishedFile struct {
 	// Path is relative to the base, for example 2026-01-23/types/buyer.json.
 	Path string
@@ -33,8 +33,8 @@ type PublishedFile struct {
 	ETag string
 }
 
-// Set contains the schemas that are published under one base. Immutable after Published and
-// WithFolder; safe for concurrent use.
+// Set contains the schemas that are published under one base. It is immutable after Published and
+// WithFolder, and safe for concurrent use.
 type Set struct {
 	base   string
 	byPath map[string]*PublishedFile

@@ -21,7 +21,8 @@ const (
 	RefNoPlace
 	// RefUnknown is an address that the library does not have and does not fetch.
 	RefUnknown
-	// RefUnreachable is an address that could not be fetched, or is not permitted to be fetched.
+	// RefUnreachable is an address that could not be fetched or is not permitted to be fetched, or
+	// a document beyond maxLoads.
 	RefUnreachable
 	// RefBroken is a document that could not be read.
 	RefBroken

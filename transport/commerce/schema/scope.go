@@ -22,8 +22,8 @@ func whileScoped(compose func(scoped bool) (map[string]any, error)) (map[string]
 	return root, err
 }
 
-// scope is a dynamic scope, reduced to the outermost resource for each $dynamicAnchor. Immutable;
-// the zero scope is empty.
+// scope is a dynamic scope, reduced to the outermost resource for each $dynamicAnchor. A scope is
+// immutable, and the zero scope is empty.
 type scope struct {
 	outermost map[string]*Resource
 	// key is equal for equal scopes.

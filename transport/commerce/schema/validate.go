@@ -8,12 +8,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Validator is a compiled schema. Immutable; safe for concurrent use.
+// Validator is a compiled schema. It is immutable and safe for concurrent use.
 type Validator struct{ compiled *jsonschema.Schema }
 
 // Compile returns a validator for a target of the library, as seen in a view. The library must
-// contain all documents to which the target refers. Errors are those of Bundle, or state why the
-// schema is invalid.
+// have, or be able to fetch, all documents to which the target refers. Errors are those of Bundle,
+// or state why the schema is invalid.
 func Compile(lib *Library, target Target, view View) (*Validator, error) {
 	bundle, err := Bundle(lib, target, view)
 	if err != nil {
