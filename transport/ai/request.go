@@ -110,7 +110,7 @@ func contents(in []turn) ([]upstream.Content, error) {
 			t.Role = "user"
 		case "user", "model", "function":
 		default:
-			return nil, wire.Invalid(`contents[%d].role must be "user" or "model"`, i)
+			return nil, wire.Invalid(`contents[%d].role must be "user", "model" or "function"`, i)
 		}
 		if len(t.Parts) == 0 || len(t.Parts) > maxParts {
 			return nil, wire.Invalid("contents[%d].parts: 1 to %d are needed", i, maxParts)

@@ -104,7 +104,7 @@ func (t *tree) unheeded(steps []*pb.Step) {
 			marks[mark] = n
 		}
 		for _, info := range markdown.MisnamedChecks(st.ContentMarkdown) {
-			t.left.add("", fmt.Sprintf("step %d: %q declares no check: its name has letters, digits, dots, _ and -, at most 64", n, short(info)), CodeUnknown)
+			t.left.add("", fmt.Sprintf("step %d: %q declares no check: a check has a name of at most 64 letters, digits, dots, _ and -", n, short(info)), CodeUnknown)
 		}
 		for _, c := range markdown.Checks(st.ContentMarkdown) {
 			if first := checks[c.Name]; first > 0 {

@@ -565,5 +565,8 @@ func clockTime(parts []string) (time.Duration, bool) {
 		}
 		total = total*60 + n
 	}
+	if total > maxDuration {
+		return 0, false
+	}
 	return time.Duration((total+59)/60) * time.Minute, true
 }

@@ -155,3 +155,11 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestDurationsAreBounded(t *testing.T) {
+	for text, want := range map[string]time.Duration{"0:05:30": 6 * time.Minute, "1666:40:00": 100_000 * time.Minute, "1666:40:01": 0, "100000:00:00": 0, "1:00:100001": 0} {
+		if got, ok := clockTime(strings.Split(text, ":")); got != want || ok != (want > 0) {
+			t.Errorf("%s is %v, %v, want %v", text, got, ok, want)
+		}
+	}
+}

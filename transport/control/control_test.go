@@ -235,12 +235,17 @@ func TestClosingAtOnceStopsListening(t *testing.T) {
 
 // A backup runs on its own goroutine, so the handler cannot recover its panic.
 func TestAPanicOfABackupDoesNotEndTheServer(t *testing.T) {
+	reported := make(chan string, 1)
 	c := listen(t, t.TempDir(), Operations{
-		Backup:  func(io.Writer) error { panic("oh") },
-		Cluster: func() ([]byte, error) { return []byte(`{"nodes": 2}`), nil },
+		Backup:   func(io.Writer) error { panic("oh") },
+		Cluster:  func() ([]byte, error) { return []byte(`{"nodes": 2}`), nil },
+		Panicked: func(path, kind string) { reported <- path + " " + kind },
 	})
 	if err := c.Backup(io.Discard); err == nil || err.Error() != "internal error" {
 		t.Errorf("the backup returned %v", err)
+	}
+	if got := <-reported; got != "/operator/backup string" {
+		t.Errorf("the report of the panic is %q", got)
 	}
 	var st struct{ Nodes int }
 	if err := c.Cluster(&st); err != nil {

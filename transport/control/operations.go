@@ -26,6 +26,18 @@ type Operations struct {
 	// Place carries out an operator's request to the nodes. It returns when the change is done or
 	// in progress.
 	Place func(Placing) error
+	// Panicked, if set, is called if an operation panics, with the operation's path and the type of
+	// the panic's value. The value itself can contain secrets. The server keeps running.
+	Panicked func(path, kind string)
+}
+
+// recovered reports a panic to Panicked. p is the result of recover. It returns whether there was a
+// panic.
+func (o Operations) recovered(path string, p any) bool {
+	if p != nil && o.Panicked != nil {
+		o.Panicked(path, fmt.Sprintf("%T", p))
+	}
+	return p != nil
 }
 
 // Placing is an operator's request to the nodes.
@@ -55,8 +67,8 @@ type scrubbed struct {
 // Handler serves the operations and passes everything else to api.
 func (o Operations) Handler(api fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		defer func() { // the server must keep running
-			if recover() != nil {
+		defer func() {
+			if o.recovered(string(ctx.Path()), recover()) {
 				answer(ctx, nil, errInternal)
 			}
 		}()
@@ -108,8 +120,8 @@ func (o Operations) backup(ctx *fasthttp.RequestCtx) {
 	r, w := io.Pipe()
 	go func() {
 		err := errInternal
-		defer func() { // the server must keep running
-			_ = recover()
+		defer func() {
+			o.recovered(backupPath, recover())
 			_ = w.CloseWithError(err)
 		}()
 		err = o.Backup(w)

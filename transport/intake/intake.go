@@ -3,6 +3,7 @@ package intake
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -29,16 +30,38 @@ func Image(blobs files.Blobs, r io.Reader) (*files.Lease, Kind, error) {
 		return nil, 0, err
 	}
 	defer f.Close()
-	kind, err := Check(f, size)
-	if err != nil {
+	in := &spooled{ReaderAt: f}
+	kind, err := Check(in, size)
+	switch {
+	case in.failed != nil:
+		return nil, 0, in.failed
+	case err != nil:
 		return nil, 0, errors.Join(wire.Invalid("%v", err), err)
 	}
-	clean, done := Stripped(kind, f, size)
+	clean, done := Stripped(kind, in, size)
 	lease, err := blobs.Put(clean, MaxImage+tolerance)
-	if broken := done(); broken != nil {
+	switch broken := done(); {
+	case in.failed != nil:
+		return nil, 0, in.failed
+	case broken != nil:
 		return nil, 0, wire.Invalid("%v", broken)
 	}
 	return lease, kind, err
+}
+
+// spooled is an upload on the server's disk. It keeps the error of a failed read, which is a fault
+// of the server and not of the upload.
+type spooled struct {
+	io.ReaderAt
+	failed error
+}
+
+func (s *spooled) ReadAt(p []byte, off int64) (int, error) {
+	n, err := s.ReaderAt.ReadAt(p, off)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.failed = fmt.Errorf("read an upload: %w", err)
+	}
+	return n, err
 }
 
 // File stores a file of at most limit bytes unchanged, and returns its detected type. An empty file
@@ -66,9 +89,10 @@ func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType str
 		return nil, "", err
 	}
 	defer f.Close()
-	kind, noImage := Check(f, size)
+	in := &spooled{ReaderAt: f}
+	kind, noImage := Check(in, size)
 	if noImage == nil {
-		clean, done := Stripped(kind, f, size)
+		clean, done := Stripped(kind, in, size)
 		lease, err = blobs.Put(clean, MaxMaterial+tolerance)
 		if noImage = done(); noImage == nil {
 			return lease, kind.MediaType(), err
@@ -76,6 +100,9 @@ func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType str
 		if err == nil {
 			lease.Release()
 		}
+	}
+	if in.failed != nil {
+		return nil, "", in.failed
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, "", err

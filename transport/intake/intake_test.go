@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -113,5 +114,28 @@ func TestABrokenUploadLeavesNoContent(t *testing.T) {
 	}
 	if n, err := b.Scrub(func(string) {}); n != 0 || err != nil {
 		t.Errorf("%d objects are left, %v, want none", n, err)
+	}
+}
+
+// failing is a store whose spooled files cannot be read, as on a disk that fails.
+type failing struct{ *contents.Store }
+
+func (f failing) Spool(r io.Reader, limit int64) (*os.File, int64, error) {
+	spool, size, err := f.Store.Spool(r, limit)
+	if err == nil {
+		_ = spool.Close()
+	}
+	return spool, size, err
+}
+
+func TestAFaultOfTheDiskIsNotAFaultOfTheUpload(t *testing.T) {
+	blobs, photo := failing{store(t)}, picture(t, "x")
+	_, _, image := Image(blobs, bytes.NewReader(photo))
+	_, _, material := Material(blobs, bytes.NewReader(photo))
+	for what, err := range map[string]error{"image": image, "material": material} {
+		var rejected *durable.Rejection
+		if err == nil || errors.As(err, &rejected) {
+			t.Errorf("%s: %v, want an error of the server", what, err)
+		}
 	}
 }

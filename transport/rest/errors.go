@@ -61,7 +61,7 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 	case errors.Is(err, durable.ErrTooLarge):
 		return httpapi.ErrTooLarge.Status, httpapi.ErrTooLarge.Text, 0
 	case errors.Is(err, durable.ErrUnavailable), errors.Is(err, durable.ErrTimeout), errors.Is(err, durable.ErrQuarantined),
-		errors.Is(err, durable.ErrClosed), errors.Is(err, durable.ErrFenced),
+		errors.Is(err, durable.ErrClosed), errors.Is(err, durable.ErrFenced), errors.Is(err, durable.ErrConflict),
 		// Only the server can end a context here, because requests have no context that clients can
 		// cancel.
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

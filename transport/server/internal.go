@@ -90,11 +90,14 @@ func ListenInternal(addr string, metrics *prometheus.Registry, health func() Hea
 // byOwnName refuses requests whose Host is a public domain name. This prevents DNS rebinding: a
 // page that is open in a browser on this network could point its own domain at this address and
 // read the internal listener. An attacker cannot do this with an IP address, a name without a dot
-// or an internal domain. A name is also accepted if its first label is that of the machine's own
-// name, because the machine might not know its own domain.
+// or an internal domain. The machine might not know its own domain, so monitoring can also use any
+// name whose first label is that of the machine's name. An attacker could know this label, so
+// browsers cannot use such a name.
 func byOwnName(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !ownName(r.Host) {
+		internal, byLabel := ownName(r.Host)
+		// Browsers send this header with every request, and a page cannot remove it.
+		if browser := r.Header["Accept-Language"] != nil; !internal && (!byLabel || browser) {
 			http.Error(w, "this listener is for the operator: use its IP address or the machine's name", http.StatusForbidden)
 			return
 		}
@@ -102,23 +105,26 @@ func byOwnName(next http.Handler) http.Handler {
 	})
 }
 
-func ownName(host string) bool {
+// ownName reports whether a Host is an address, a name without a dot, the machine's full name or a
+// name in an internal domain. byLabel means that its first label is that of the machine's name.
+func ownName(host string) (internal, byLabel bool) {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
 	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 	if _, err := netip.ParseAddr(host); err == nil || !strings.Contains(host, ".") {
-		return true
+		return true, false
 	}
 	for _, domain := range []string{".localhost", ".local", ".internal", ".intern", ".lan", ".home.arpa", ".svc", ".test"} {
 		if strings.HasSuffix(host, domain) {
-			return true
+			return true, false
 		}
 	}
 	machine, err := os.Hostname()
-	first, _, _ := strings.Cut(strings.ToLower(machine), ".")
+	machine = strings.ToLower(machine)
+	first, _, _ := strings.Cut(machine, ".")
 	label, _, _ := strings.Cut(host, ".")
-	return err == nil && label == first
+	return err == nil && host == machine, err == nil && label == first
 }
 
 // Addr returns the listener's address.

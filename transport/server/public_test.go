@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"strings"
@@ -417,14 +418,36 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 }
 
 func TestTheInternalListenerAcceptsOnlyItsOwnNames(t *testing.T) {
-	for _, host := range []string{"127.0.0.1:9090", "[::1]:9090", "localhost:9090", "atelier-1:9090", "10.0.0.7", "atelier.default.svc.cluster.local:9090"} {
-		if !ownName(host) {
-			t.Errorf("%s is refused", host)
-		}
+	machine, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, host := range []string{"attacker.example.org:9090", "127.0.0.1.example.org", "localhost.example.com"} {
-		if ownName(host) {
-			t.Errorf("the foreign name %s is accepted", host)
+	label, _, _ := strings.Cut(machine, ".")
+	handler := byOwnName(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for _, c := range []struct {
+		host             string
+		program, browser bool // whether it can use the name
+	}{
+		{"127.0.0.1:9090", true, true}, {"[::1]:9090", true, true}, {"10.0.0.7", true, true},
+		{"localhost:9090", true, true}, {"atelier-1:9090", true, true}, {"atelier.default.svc.cluster.local:9090", true, true},
+		{strings.ToUpper(machine) + ":9090", true, true},
+		{label + ".corp.example:9090", true, false},
+		{"attacker.example.org:9090", false, false}, {"127.0.0.1.example.org", false, false}, {"localhost.example.com", false, false},
+	} {
+		for _, browser := range []bool{false, true} {
+			r := httptest.NewRequest(http.MethodGet, "http://x/metrics", nil)
+			if r.Host = c.host; browser {
+				r.Header.Set("Accept-Language", "") // a page can change the value, but not remove the header
+			}
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			want := http.StatusForbidden
+			if browser && c.browser || !browser && c.program {
+				want = http.StatusOK
+			}
+			if w.Code != want {
+				t.Errorf("%s, browser %v: status %d, want %d", c.host, browser, w.Code, want)
+			}
 		}
 	}
 }

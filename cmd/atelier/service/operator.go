@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -17,14 +18,20 @@ import (
 // operations returns the functions that a running server offers to commands of the binary, in
 // addition to the API.
 func (s *Service) operations() control.Operations {
-	return control.Operations{Backup: s.core.Backup, Scrub: s.core.Scrub, RotateKeys: s.rotateKeys, Cluster: s.clusterStatus, Place: s.place}
+	return control.Operations{Backup: s.core.Backup, Scrub: s.core.Scrub, RotateKeys: s.rotateKeys, Cluster: s.clusterStatus, Place: s.place, Panicked: panicked(s.log)}
+}
+
+func panicked(log *slog.Logger) func(path, kind string) {
+	return func(path, kind string) {
+		log.Error("an operator's operation panicked", "operation", path, "panic", kind)
+	}
 }
 
 // Operator returns the handler of the binary's commands while no server runs. It offers backup,
 // scrub and the rotation of token keys. If the actors are open, it also offers the admin's part of
 // the API, without a login.
 func (c *Core) Operator() fasthttp.RequestHandler {
-	ops := control.Operations{Backup: c.Backup, Scrub: c.Scrub, RotateKeys: c.rotateTokenKeys}
+	ops := control.Operations{Backup: c.Backup, Scrub: c.Scrub, RotateKeys: c.rotateTokenKeys, Panicked: panicked(c.log)}
 	if c.codelabs == nil { // opened without actors
 		return ops.Handler(func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(fasthttp.StatusNotFound) })
 	}

@@ -28,7 +28,7 @@ func Passphrase(path string) (string, error) {
 	}
 	line, _, _ := strings.Cut(string(b), "\n")
 	if line = strings.TrimSuffix(line, "\r"); len(line) < minPassphrase {
-		return "", fmt.Errorf("the passphrase in %s has fewer than %d characters", path, minPassphrase)
+		return "", fmt.Errorf("the passphrase in %s has fewer than %d bytes", path, minPassphrase)
 	}
 	return line, nil
 }

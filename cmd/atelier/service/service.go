@@ -113,9 +113,12 @@ const maxStarts = 5
 // database, or that could not write to the store. Nothing is lost then, because no client has been
 // served yet.
 func retryStart(log *slog.Logger, start func() error) (err error) {
-	for range maxStarts {
+	for n := range maxStarts {
 		if err = start(); !errors.Is(err, durable.ErrFenced) && !errors.Is(err, durable.ErrUnavailable) {
 			return err
+		}
+		if n == maxStarts-1 {
+			break
 		}
 		log.Warn("this server could not write to its store while it started, or lost its lease on the database; it starts again", "error", err)
 	}

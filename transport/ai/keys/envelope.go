@@ -94,7 +94,7 @@ func (e *envelope) open(d *derived) (Key, error) {
 	}
 	text := string(clear[:len(clear)-pad])
 	if len(text) == 0 || len(text) > maxKey || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return Key{}, wire.Invalid("the AI key must be 1 to %d printable ASCII characters", maxKey)
+		return Key{}, wire.Invalid("the AI key must be 1 to %d printable ASCII characters without spaces", maxKey)
 	}
 	return Key{text}, nil
 }

@@ -106,7 +106,7 @@ func isTexts(v any) bool {
 func (q *Query) Check() error {
 	for name, v := range q.Config {
 		if p, known := parameters[name]; known && v != nil && !p.read(v) {
-			return wire.Invalid("generation_config.%s has the wrong type", name)
+			return wire.Invalid("generation_config.%s has the wrong type or is out of range", name)
 		}
 	}
 	return nil
