@@ -45,6 +45,10 @@ type Folder struct {
 	trouble *Trouble                      // guarded by mu; nil while the folder is writable
 	repair  []func(context.Context) error // guarded by mu
 	wake    chan struct{}
+
+	// tried receives the result of a try that is in progress. It is nil if there is none. Only the
+	// goroutine of check uses it.
+	tried chan error
 }
 
 const (
@@ -139,13 +143,18 @@ func (f *Folder) Watch(ctx context.Context) {
 	}
 }
 
-// check tries the folder once, records a failure, and reports whether the folder is writable.
+// check tries the folder once, records a failure, and reports whether the folder is writable. If an
+// earlier try still hangs, check waits for it instead. Calls of check must not be concurrent.
 func (f *Folder) check() bool {
-	done := make(chan error, 1)
-	go func() { done <- f.room() }() // if the disk hangs, only this goroutine waits
+	if f.tried == nil {
+		done := make(chan error, 1)
+		f.tried = done
+		go func() { done <- f.room() }() // if the disk hangs, only this goroutine waits
+	}
 	var err error
 	select {
-	case err = <-done:
+	case err = <-f.tried:
+		f.tried = nil
 	case <-time.After(f.timeout):
 		err = fmt.Errorf("nothing was written within %v", f.timeout)
 	}
