@@ -51,8 +51,7 @@ type Published struct {
 	// StaleThreads counts the threads on changed texts. RemovedThreads counts the threads removed
 	// with their step.
 	StaleThreads, RemovedThreads int
-	// PeopleOnRemovedSteps counts the people whose step is removed, and who therefore move to
-	// another step.
+	// PeopleOnRemovedSteps counts the people whose step is removed. They move to another step.
 	PeopleOnRemovedSteps int
 	// OldWorkspace is the id of the replaced workspace; "" for none.
 	OldWorkspace string
@@ -299,9 +298,9 @@ func StepMark(st *pb.Step) string {
 	return ""
 }
 
-// matchSteps returns, for each new step, the id of the corresponding old step, or "". First, a step
-// to which the author gave an id (StepMark) matches the old step with this id, or the first old
-// step to which the author gave the same id. Then titles match if they occur exactly once on each
+// matchSteps returns, for each new step, the id of the corresponding old step, or "". First come the
+// steps to which the author gave an id (StepMark). Such a step matches the old step with this id, or
+// the first old step to which the author gave the same id. Then titles match if they occur exactly once on each
 // side. The remaining steps match in order.
 func matchSteps(old, made []*pb.Step) []string {
 	out := make([]string, len(made))

@@ -10,7 +10,7 @@ import (
 )
 
 // The tables of ARCHITECTURE.md list the files through which a vote and a tokenize request pass. The
-// last two rows of the vote are the files on the way to the screens.
+// last two rows of the vote are the files between the disk and the screens.
 func TestTheFilesOfAVoteAndATokenExist(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
 	if err != nil {
