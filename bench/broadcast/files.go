@@ -23,7 +23,7 @@ func enoughFiles(job *Job) error {
 	clients := len(job.Subscribers) + len(job.Publishers)
 	need := clients
 	if job.TLS != nil {
-		need = 3 * clients // both ends of the connection to the tunnel, and the tunnel's own
+		need = 3 * clients // both ends of the connection to the tunnel, and the tunnel's connection to the server
 	}
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -27,7 +27,7 @@ var Names = report.Names{
 type Config struct {
 	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened. In a step of --find-max it is at most half a millisecond per connection."`
 	Settle  time.Duration `default:"1s" group:"Load" help:"Pause between connecting and the load."`
-	Drain   time.Duration `default:"30s" group:"Load" help:"Maximum wait for outstanding messages, at the end and while connecting."`
+	Drain   time.Duration `default:"30s" group:"Load" help:"Maximum wait for outstanding messages at the end, and for clients that are not connected after --connect."`
 	Seed    uint64        `group:"Load" help:"Seed of the random numbers; 0 draws one and prints it."`
 
 	// Publishing is empty in the scenario idle, in which nobody publishes.
@@ -170,14 +170,18 @@ func Workers(connections int, tls bool) int {
 // Check refuses invalid values.
 func (c *Config) Check() error {
 	switch {
-	case c.Subscribers < 1 || c.Publishers < 0:
+	case c.Subscribers < 1:
 		return errors.New("subscribers: want at least 1")
+	case c.Publishers < 0:
+		return errors.New("publishers: must not be negative")
 	case c.Scenario != "idle" && c.Publishers < 1:
 		return errors.New("publishers: want at least 1")
 	case c.Duration < time.Second || c.Duration > 24*time.Hour:
 		return errors.New("duration: want 1s to 24h")
-	case c.Warmup < 0 || c.Connect < 0 || c.Settle < 0 || c.Drain <= 0 || c.Part < 0 || c.StepEvery < 0 || c.DropEvery < 0 || c.Spread < 0:
+	case c.Warmup < 0 || c.Connect < 0 || c.Settle < 0 || c.Part < 0 || c.StepEvery < 0 || c.DropEvery < 0 || c.Spread < 0:
 		return errors.New("times must not be negative")
+	case c.Drain <= 0:
+		return errors.New("drain: want more than 0")
 	case c.Size < 0 || c.Rate < 0 || c.Rate == 0 && len(c.Stages) == 0 && c.Publishers > 0 && c.Window < 1:
 		return errors.New("size and rate must not be negative; a rate of 0 needs a window")
 	case c.Rate == 0 && len(c.Stages) == 0 && c.DropEvery > 0:

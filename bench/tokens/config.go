@@ -4,6 +4,7 @@ package tokens
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"atelier/bench/faults"
@@ -54,6 +55,17 @@ func (c *Config) Check() error {
 		return errors.New("live must be 0 to 10,000,000")
 	case c.Live > 0 && (c.LiveFor < 2*time.Minute || c.LiveFor > 30*time.Minute):
 		return errors.New("live-for must be 2m to 30m")
+	case c.Live > 0 && c.liveUntil() > maxLife:
+		return fmt.Errorf("live-for: with %d tokens, their creation takes about %v, and the sum must be at most %v", c.Live, c.liveUntil()-c.LiveFor, maxLife)
 	}
 	return nil
+}
+
+// maxLife is the maximum lifetime of a token with the policy ttl.
+const maxLife = 30 * time.Minute
+
+// liveUntil is the time from the beginning of the creation to the expiry of the live tokens. It
+// allows for the creation of 8,000 tokens per second.
+func (c *Config) liveUntil() time.Duration {
+	return c.LiveFor + time.Duration(c.Live/8000)*time.Second
 }

@@ -136,7 +136,7 @@ func (r *run) crowd(ctx context.Context) error {
 	r.timeline.Enter("live tokens")
 	defer c.figures(r.result)
 	before := r.weigh()
-	ends := time.Now().Add(r.cfg.LiveFor + time.Duration(float64(r.cfg.Live)/8000)*time.Second)
+	ends := time.Now().Add(r.cfg.liveUntil())
 	if err := r.mintAll(ctx, ends); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (r *run) crowd(ctx context.Context) error {
 	return r.expiry(ctx, c, ends)
 }
 
-// mintAll creates the live tokens, which all expire within a minute.
+// mintAll creates the live tokens so that all of them expire in the minute after ends.
 func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 	var next atomic.Int64
 	var failed atomic.Int64
@@ -167,7 +167,7 @@ func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 		if life < time.Minute {
 			return errors.New("the creation of the live tokens took longer than their lifetime; use a longer --live-for")
 		}
-		if err := r.policy("ttl", int(min(life, 30*time.Minute)/time.Second)); err != nil {
+		if err := r.policy("ttl", int(min(life, maxLife)/time.Second)); err != nil {
 			return err
 		}
 		until := time.Now().Add(slice)

@@ -31,6 +31,7 @@ func TestWrongUsageIsReported(t *testing.T) {
 		{},
 		{"workshop"},
 		{"workshop", "--spawn", "--url", "http://127.0.0.1:1"},
+		{"tokens", "--spawn", "--live", "10000000", "--live-for", "30m"},
 		{"workshop", "--url", "http://127.0.0.1:1"},
 		{"slow", "--spawn", "--duration", "8s"}, // too short for a phase with stalled clients
 		{"workshop", "--url", "http://127.0.0.1:1", "--admin-pw", "x", "--kill-every", "1s"},

@@ -11,8 +11,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// The following types describe the clients' messages in the document. The messages themselves are
-// decoded as inbound: additional members are ignored, and a member of the wrong type is an error.
+// The following types describe the clients' messages in the AsyncAPI document. The messages
+// themselves are decoded as inbound: additional members are ignored, and a member of the wrong type is an error.
 
 type sayText struct {
 	Type    string `json:"type"`
@@ -139,7 +139,7 @@ func textOf(err error) string {
 	case errors.As(err, &rejected):
 		return rejected.Text
 	case errors.Is(err, durable.ErrReadOnly):
-		return "the server is read-only for now: its disk is nearly full"
+		return "the server is read-only for now: its disk is nearly full or has failed"
 	case errors.Is(err, durable.ErrTooLarge):
 		return "this is too large to be recorded"
 	case errors.Is(err, durable.ErrInternal):

@@ -3,5 +3,5 @@
 package rest
 
 // hungUp returns false, because on this system it cannot determine whether the peer has closed the
-// connection. The work therefore always continues to its end.
+// connection. An import therefore continues even if its client has left.
 func hungUp(int) bool { return false }

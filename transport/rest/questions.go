@@ -11,8 +11,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// QuestionRecord is a question to everybody as sent to clients (RULES.md, "Questions"). Its tags
-// contain the information for the message document.
+// QuestionRecord is a question to everybody as sent to clients (RULES.md, "Questions"). Its struct
+// tags describe the fields in the OpenAPI and AsyncAPI documents.
 type QuestionRecord struct {
 	ID         string  `json:"id" is:"Id"`
 	Text       string  `json:"text" length:"1..500"`
@@ -76,7 +76,7 @@ func getQuestions(r *Request) error {
 
 type questionCreateBody struct {
 	Text      *string `json:"text" length:"1..500"`
-	Anonymous *bool   `json:"anonymous,omitempty" default:"false" doc:"409 if questions have names."`
+	Anonymous *bool   `json:"anonymous,omitempty" default:"false" doc:"Whether the name of the asker is hidden. 409 if anonymous questions are switched off."`
 	StepID    string  `json:"step_id,omitempty" doc:"The step it is about."`
 }
 
@@ -86,7 +86,7 @@ func askQuestion(r *Request) error {
 		return err
 	}
 	// Only one of a person's concurrent questions is accepted. Otherwise all of them would pass the
-	// check of the interval.
+	// check of the rate limit below.
 	if _, asks := r.api.asking.LoadOrStore(r.Caller.ID, true); asks {
 		return httpapi.ErrTooMany(time.Second)
 	}

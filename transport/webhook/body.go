@@ -20,7 +20,7 @@ type Body struct {
 // attendee is the subject of an event.
 type attendee struct {
 	AttendeeID   string  `json:"attendee_id" is:"Id"`
-	AttendeeName *string `json:"attendee_name" doc:"Null unless the webhook has «names», and once the attendee is removed."`
+	AttendeeName *string `json:"attendee_name" doc:"Null if the webhook does not have «names», or if the attendee has been removed."`
 }
 
 type helpRequested struct {
@@ -43,7 +43,7 @@ type checkReported struct {
 type token struct {
 	Environment   string `json:"environment" enum:"production|sandbox"`
 	ParticipantID string `json:"participant_id" is:"Id" doc:"The participant that the token is bound to."`
-	By            string `json:"by" is:"Id" doc:"The participant that called: the same, or its delegate."`
+	By            string `json:"by" is:"Id" doc:"The participant that made the request: the one in participant_id, or one of its delegates."`
 	CheckoutID    string `json:"checkout_id" doc:"The checkout that the caller named."`
 	Policy        string `json:"policy" is:"TokenPolicy"`
 }

@@ -60,11 +60,11 @@ func readReport(path string) (*report, error) {
 	return &r.report, nil
 }
 
-// full reports whether the generator was at its limit, so that the server may be faster, or whether
-// the run is invalid.
+// full reports whether the generator was at its limit, in which case the server can be faster than
+// measured, or whether the run is invalid.
 func (r *report) full() bool { return r.Generator.Busy > fullAt || len(r.Invalid) > 0 }
 
-// fullAt is the minimum busy share of a full generator.
+// fullAt is the busy share above which a generator counts as full.
 const fullAt = 0.97
 
 // brief returns the outcome as one line.

@@ -17,9 +17,9 @@ import (
 	"atelier/transport/control"
 )
 
-// The whole suite is a canary. It tokenizes cards with one number and one name, and keeps every
-// token, key and access token that it receives. After all tests, their log and all data of the
-// common server are searched for these secrets in raw form.
+// The whole suite also tests that secrets do not leak. All its cards have the same number and the
+// same name, and it records every token, key and access token that it receives. After all tests, the
+// log of its servers and all data of the common server are searched for these secrets.
 
 // cardNumber and cardName are on every card of the suite.
 const (
@@ -49,7 +49,8 @@ func (s *secretSet) add(secret string) {
 	}
 }
 
-// markers returns the secrets in every form in which they could be stored.
+// markers returns the card's number and name, the member name of the security code, and of each
+// secret the random part as text and as bytes.
 func (s *secretSet) markers() map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +118,7 @@ func searchTheSuite() error {
 	for _, folder := range folders {
 		errs = append(errs, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil // a file of a running database
+				return nil // the running database has removed the file
 			}
 			if err != nil || !d.Type().IsRegular() {
 				return err

@@ -44,7 +44,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-/** A tab with the live view, or with the reader. */
+/** Opens a tab: a facilitator's live view, or the page on which an attendee reads. */
 function tab(role: 'admin' | 'attendee' = 'admin') {
   let hear: (told: unknown[], missed: boolean) => void = () => {}
   const room = { id: 'lab', role, now: { codelab: { title: 'Lab' }, help: [] as object[] }, onArrival: (f: typeof hear) => ((hear = f), () => {}) }

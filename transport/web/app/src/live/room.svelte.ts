@@ -183,7 +183,7 @@ export class Room {
     this.#outgoing.discard(ref)
   }
 
-  /** Sends a signal. It is lost if nobody is connected. */
+  /** Sends a signal. It is lost if this page or the recipient is not connected. */
   signal(message: object): void {
     this.#connection.send(message)
   }
@@ -306,7 +306,7 @@ export class Room {
     // moment when the waiting one disappears.
     this.#frames.flush()
     const said = this.#outgoing.entries.find((e) => e.ref === ref)?.message
-    // The server does not send a direct message back to its sender.
+    // The server does not send a direct message back to the connection that sent it.
     if (this.#outgoing.settled(ref, refused)?.message.type === 'dm') void this.read('chat').catch(() => {})
     // The effect of a refused message is reverted.
     if (refused === null || this.#outgoing.entries.some((e) => e.ref === ref)) return
