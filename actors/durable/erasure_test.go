@@ -88,8 +88,8 @@ func TestErasingSurvivesACrash(t *testing.T) {
 		},
 		"after the snapshot": func(t *testing.T, j *memory.Store) *memory.Store {
 			began, never := make(chan struct{}), make(chan struct{})
-			t.Cleanup(func() { close(never) })
 			hd := get(t, start(t, j, eraser(func() { close(began); <-never }), durable.Options{}), "a")
+			t.Cleanup(func() { close(never) }) // before the host closes, which waits for the erasure
 			ask(t, hd, "1")
 			ask(t, hd, "0")
 			<-began
@@ -381,4 +381,32 @@ func TestRemovingTheRowOfAFinishedErasureIsRetried(t *testing.T) {
 	if log := held(t, j, "tally/a"); strings.Contains(log, "1") {
 		t.Errorf("the log contains %s", log)
 	}
+}
+
+// An actor that cannot be recovered must not keep the others from erasing after a start.
+func TestOneBrokenActorDoesNotKeepOthersFromErasing(t *testing.T) {
+	j := memory.New()
+	k := eraser(nil)
+	k.EncodeState = func(*sumView) ([]byte, error) { return nil, errors.New("no snapshot") }
+	h := start(t, j, k, durable.Options{})
+	for _, id := range []string{"a", "b", "c"} {
+		hd := get(t, h, id)
+		if ask(t, hd, "1"); id == "a" {
+			ask(t, hd, "9")
+		}
+		ask(t, hd, "0")
+	}
+	crashed := j.Crash()
+	t.Cleanup(func() { _ = crashed.Close() })
+	var erased atomic.Int32
+	broken := eraser(func() { erased.Add(1) })
+	parse := broken.ParseEvent
+	broken.ParseEvent = func(b []byte) (string, error) {
+		if string(b) == "9" {
+			return "", errors.New("damaged")
+		}
+		return parse(b)
+	}
+	start(t, crashed, broken, durable.Options{MaxFailures: -1})
+	eventually(t, "the erasure of both other actors", func() bool { return erased.Load() >= 2 })
 }

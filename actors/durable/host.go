@@ -384,22 +384,21 @@ func (h *Host[C, E, V]) restSurely(ctx context.Context, hd *Handle[C, E, V]) {
 
 // resumeErasing activates the actors whose erasure a crash interrupted.
 func (h *Host[C, E, V]) resumeErasing() {
-	failed := func(err error) {
-		h.log.Warn("resuming an interrupted erasure failed; it resumes when the actor is next used", "error", err)
-	}
+	failed := 0
 	ids, err := h.erasing()
-	if err != nil {
-		failed(err)
-	}
 	for _, id := range ids {
 		select {
 		case <-h.stop:
 			return
 		default:
 		}
-		if _, err := h.Get(id); err != nil {
-			failed(fmt.Errorf("%s/%s: %w", h.kind.Name, id, err))
+		// An actor that cannot be activated must not keep the others from erasing.
+		if _, one := h.Get(id); one != nil {
+			failed, err = failed+1, one
 		}
+	}
+	if err != nil {
+		h.log.Warn("resuming an interrupted erasure failed; it resumes when the actor is next used", "actors", failed, "error", err)
 	}
 }
 

@@ -246,12 +246,13 @@ func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
 	case n < 0:
 		return
 	case n >= maxFlights/int64(len(e.flights)):
-		if e.load != nil && e.newest[p] == nil {
+		if e.load == nil {
+			return
+		}
+		if e.newest[p] == nil {
 			e.newest[p] = make(recent, 2*max(e.load.Window, 1))
 		}
-		if e.load != nil {
-			e.windowed(p, n, e.newest[p].add(n))
-		}
+		e.windowed(p, n, e.newest[p].add(n))
 		return
 	}
 	for int64(len(e.flights[p])) <= n {

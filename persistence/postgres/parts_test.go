@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"atelier/actors/durable"
 	"atelier/persistence/layout"
 	"atelier/persistence/postgres/postgrestest"
 )
@@ -71,5 +72,27 @@ func TestPartsOfReplacedSnapshotsAreDeleted(t *testing.T) {
 		if n := rows(table); n != 0 {
 			t.Errorf("%s has %d rows of the actor", table, n)
 		}
+	}
+}
+
+// A page of a log ends by bytes, and the log does not end with it.
+func TestALogOfLargeChunksIsReadInSeveralPages(t *testing.T) {
+	s := openTest(t, Options{URL: postgrestest.Database(t)})
+	l := openLog(t, s, "codelab/large")
+	const records = 7
+	for seq := uint64(1); seq <= records; seq++ {
+		if err := commit(l, seq, strings.Repeat(string(rune('a'+seq)), 3<<20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := uint64(0)
+	err := l.Load(0, func(durable.Snapshot) error { return nil }, func(seq uint64, record []byte) error {
+		if read++; seq != read || len(record) != 3<<20 || record[0] != byte('a'+seq) {
+			t.Errorf("record %d has %d bytes, want record %d", seq, len(record), read)
+		}
+		return nil
+	})
+	if err != nil || read != records {
+		t.Errorf("%d of %d records were read: %v", read, records, err)
 	}
 }

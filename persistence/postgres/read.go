@@ -220,35 +220,43 @@ const (
 	pageBytes = 8 << 20
 )
 
+// firstChunks selects a page that begins with the chunk that can contain record $2. The page of
+// nextChunks begins with the first chunk from $2 on.
+var (
+	firstChunks = chunkPage("coalesce((select max(seq) from records where actor = $1 and seq <= $2), 0)")
+	nextChunks  = chunkPage("$2")
+)
+
+func chunkPage(from string) string {
+	return `select seq, chunk from (
+		select seq, chunk, sum(length(chunk)) over (order by seq) - length(chunk) as before from (
+			select seq, chunk from records where actor = $1 and seq >= ` + from + ` order by seq limit $3) as next) as sized
+		where before < $4 order by seq`
+}
+
 // chunks calls fn for the log's chunks, beginning with the chunk that can contain record after+1. A
 // chunk is valid only during the call.
 func (r *reader) chunks(v *view, after uint64, fn func(layout.Chunk) error) error {
 	from := int64(min(after, math.MaxInt64))
-	page := func(from string) string {
-		return `select seq, chunk from (
-			select seq, chunk, sum(length(chunk)) over (order by seq) - length(chunk) as before from (
-				select seq, chunk from records where actor = $1 and seq >= ` + from + ` order by seq limit $3) as next) as sized
-			where before < $4 order by seq`
-	}
-	sql := page("coalesce((select max(seq) from records where actor = $1 and seq <= $2), 0)")
+	sql := firstChunks
 	for {
 		type stored struct {
 			seq   int64
 			value []byte
 		}
-		var chunks []stored
+		var page []stored
 		bytes := 0
 		err := v.query(sql, func(rows pgx.Rows) error {
 			var c stored
 			err := rows.Scan(&c.seq, &c.value)
-			chunks = append(chunks, c)
+			page = append(page, c)
 			bytes += len(c.value)
 			return err
 		}, []byte(r.actor), from, pageChunks, pageBytes)
 		if err != nil {
 			return err
 		}
-		for _, c := range chunks {
+		for _, c := range page {
 			key := layout.ChunkKey(r.actor, uint64(c.seq))
 			chunk, err := layout.DecodeChunk(key, c.value, len(key)-layout.SeqBytes)
 			if err != nil {
@@ -258,11 +266,11 @@ func (r *reader) chunks(v *view, after uint64, fn func(layout.Chunk) error) erro
 				return err
 			}
 		}
-		if len(chunks) < pageChunks && bytes < pageBytes {
+		if len(page) < pageChunks && bytes < pageBytes {
 			return nil
 		}
-		from = chunks[len(chunks)-1].seq + 1
-		sql = page("$2")
+		from = page[len(page)-1].seq + 1
+		sql = nextChunks
 	}
 }
 

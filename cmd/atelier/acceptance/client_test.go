@@ -163,11 +163,10 @@ func (b *browser) authenticate(req *http.Request) {
 func (b *browser) do(method, path string, body any, opts ...option) answer {
 	b.t.Helper()
 	a := b.send(method, path, body, opts...)
-	// On a busy machine, a node sometimes responds that it cannot reach the owner in time. A client
-	// of several nodes then retries. A repeated registration can create a second attendee, so it is
-	// repeated only in clusters in which leases end.
-	_, ends := leasesEnd.Load(b.base)
-	again := ends || isNode(b.base) && !strings.HasSuffix(path, "/register")
+	// A client of several nodes retries. A repeated registration can create a second attendee, so it
+	// is repeated only in clusters in which leases end.
+	kind := kindOf(b.base)
+	again := kind == shortLeased || kind == node && !strings.HasSuffix(path, "/register")
 	for end := time.Now().Add(testTimeout); a.status == http.StatusServiceUnavailable && again && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 		a = b.send(method, path, body, opts...)

@@ -133,18 +133,10 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// leasesEnd contains the addresses of nodes in clusters in which leases end, with "http://". On a
-// busy machine, a lease can also end although the node has the database.
-var leasesEnd sync.Map
-
 // startShort starts nodes whose leases end soon after they lose the database.
 func startShort(t *testing.T, cfgs []config.Config) []*service.Service {
 	t.Helper()
-	nodes := startLeased(t, testLease, cfgs)
-	for _, s := range nodes {
-		leasesEnd.Store("http://"+s.Addr(), true)
-	}
-	return nodes
+	return startLeased(t, testLease, cfgs)
 }
 
 // startLasting starts nodes that keep their leases even on a busy machine.

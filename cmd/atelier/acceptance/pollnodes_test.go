@@ -70,7 +70,7 @@ func TestANodeThatRegainsItsLeaseFetchesTheSecrets(t *testing.T) {
 	// The node with the short lease starts last. On a busy machine, it can lose its lease, and a
 	// node that starts then would have to wait for it.
 	second := startShort(t, cfgs[1:2])[0]
-	leasesEnd.Store("http://"+first.Addr(), true)
+	serverKinds.Store("http://"+first.Addr(), shortLeased) // it waits for the second node
 	c := newClassOn(t, first.Addr(), record{})
 	var people []*person
 	for i := range 5 {
