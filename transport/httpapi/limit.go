@@ -104,16 +104,20 @@ func Waits(charges ...Charge) (wait time.Duration) {
 }
 
 // AllowAll takes the tokens for one request from each bucket. If one has too few, AllowAll takes
-// none and returns the time until all have enough. If a concurrent request empties a bucket
-// meanwhile, AllowAll returns a time although it has taken tokens from the other buckets.
+// none and returns the time until all have enough, which is more than 0.
 func AllowAll(charges ...Charge) (wait time.Duration) {
 	if wait = Waits(charges...); wait > 0 {
 		return wait
 	}
-	for _, c := range charges {
-		wait = max(wait, c.Limiter.Allow(c.Key))
+	for i, c := range charges {
+		if wait = c.Limiter.Allow(c.Key); wait > 0 { // a concurrent request was faster
+			for _, taken := range charges[:i] {
+				taken.Limiter.Return(taken.Key)
+			}
+			return max(wait, Waits(charges...))
+		}
 	}
-	return wait
+	return 0
 }
 
 // Level returns the number of requests of a key that count against the limit now.

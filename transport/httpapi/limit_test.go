@@ -87,6 +87,26 @@ func TestSeveralBucketsAreChargedTogetherOrNotAtAll(t *testing.T) {
 	}
 }
 
+// Two registrations can pass the check together although a bucket has only one token.
+func TestARefusalBecauseOfAConcurrentRequestTakesNoTokens(t *testing.T) {
+	now := time.Unix(1000, 0)
+	var small *Limiter
+	readings := 0
+	large := NewLimiter(Rate{Burst: 2, Per: 2 * time.Second}, func() time.Time {
+		if readings++; readings == 2 { // after the check, before the tokens are taken
+			small.Allow("b")
+		}
+		return now
+	})
+	small = NewLimiter(Rate{Burst: 1, Per: 10 * time.Second}, func() time.Time { return now })
+	if w := AllowAll(Charge{large, "a"}, Charge{small, "b"}); w < 9*time.Second {
+		t.Fatalf("with a bucket that was emptied meanwhile, AllowAll returned %v, want about 10s", w)
+	}
+	if n := large.Level("a"); n != 0 {
+		t.Errorf("the large bucket has %d tokens used, want none", n)
+	}
+}
+
 // If there is no room, the full buckets are removed first.
 func TestFullBucketsAreEvictedFirst(t *testing.T) {
 	now := time.Unix(0, 0)

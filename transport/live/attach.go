@@ -55,12 +55,19 @@ type AttachOptions struct {
 //
 // On an error the connection is closed and no method of the Handler is called.
 func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session, error) {
-	if h.draining.Load() {
-		conn.Close()
-		return nil, ErrDraining
-	}
 	id := h.attached.Add(1)
 	l := h.loops[id%uint64(len(h.loops))]
+	// The session is counted before the check. A concurrent Drain either waits for it, or is noticed
+	// here.
+	l.count.sessions.Add(1)
+	refuse := func(err error) (*Session, error) {
+		l.count.sessions.Add(-1)
+		conn.Close()
+		return nil, err
+	}
+	if h.draining.Load() {
+		return refuse(ErrDraining)
+	}
 	s := &Session{
 		Data:        o.Data,
 		id:          id,
@@ -73,10 +80,8 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 		protocol:    o.Protocol,
 	}
 	if err := l.plug(s, conn); err != nil {
-		conn.Close()
-		return nil, err
+		return refuse(err)
 	}
-	l.count.sessions.Add(1)
 	l.count.attached.Add(1)
 	head := headOf(s.room)
 	if !l.post(func() { l.join(s, buffered, &o, head) }) {
