@@ -19,7 +19,7 @@ export const leader = {
   get id(): string {
     return id
   },
-  /** The name that others see. */
+  /** The name that is shown to other people. */
   get name(): string {
     return name
   },
@@ -36,7 +36,10 @@ export const leader = {
 const theirs = /^\/(admin(\/[^/]+(\/projector)?)?|account)\/?$/
 const others = /^\/admin\/(audit-logs|participants|settings|people)\/?$/
 
-/** Stores a session, and returns whether it is allowed to open a page. */
+/**
+ * Stores the session of an owner, a facilitator or an assistant, and returns whether that person is
+ * allowed to open the page. For an attendee it stores nothing and returns false.
+ */
 export function opens(session: Schemas['Session'], path: string): boolean {
   if (session.role === 'attendee') return false
   rank = session.rank ?? 'owner'

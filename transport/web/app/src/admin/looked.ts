@@ -1,8 +1,9 @@
 // Keeps data up to date while the page is visible.
 
 /**
- * An attachment that reads immediately, and then repeatedly while the page is visible. Two reads
- * are at least `every` milliseconds apart, even if somebody switches to another tab and back.
+ * An attachment that reads as soon as the page is visible, and then repeatedly while it stays
+ * visible. Two reads are at least `every` milliseconds apart, even if somebody switches to another
+ * tab and back.
  */
 export function whileLooked(read: () => void, every: number): () => () => void {
   return () => {

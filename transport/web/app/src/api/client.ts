@@ -55,7 +55,10 @@ api.use(csrf)
 /** A request in progress. */
 export type Call<T> = Promise<{ data?: T; error?: unknown; response: Response }>
 
-/** Returns a response's data, or throws Refused with the server's error (status 0 if offline). */
+/**
+ * Returns a response's data. Throws Refused with the server's error, or with status 0 if no
+ * response arrived. An aborted request throws its AbortError.
+ */
 export async function ask<T>(call: Call<T>): Promise<T> {
   return (await asked(call)).data
 }

@@ -1,4 +1,4 @@
-/** The error of a request that the server refused or did not receive. */
+/** The error of a request that the server refused, or to which no response arrived. */
 export class Refused extends Error {
   constructor(
     /** The HTTP status, or 0 if there was no response. */
@@ -24,7 +24,10 @@ function saidIn(body: unknown): string {
   return ''
 }
 
-/** The seconds in a Retry-After header, or null. */
+/**
+ * The seconds until the time in a Retry-After header, which contains seconds or a date. The result
+ * is at least 0, or null if the header is missing or invalid.
+ */
 export function retryAfter(headers: Headers): number | null {
   const value = headers.get('Retry-After')
   if (value === null) return null

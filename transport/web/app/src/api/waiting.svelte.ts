@@ -12,7 +12,8 @@ export const waiting = {
   },
 
   /**
-   * Waits the given seconds plus a random part, so that clients do not all retry simultaneously.
+   * Waits the given seconds plus a random part of at most 2 seconds, so that clients do not all
+   * retry simultaneously. Rejects if the signal aborts.
    */
   async out(seconds: number, signal?: AbortSignal | null): Promise<void> {
     const ms = seconds * 1000 + Math.random() * Math.min(2000, 250 + seconds * 250)

@@ -7,7 +7,8 @@ type Event = Schemas['AIEvent']
 
 /**
  * The reason why an answer ended. whole means that the answer is complete, and cut that it reached
- * the maximum length. call means that the AI called a tool.
+ * the maximum length. blocked means that the AI refused the question or the answer. call means that
+ * the AI tried to call a tool. other is any other reason, for example an empty answer.
  */
 export type Ending = 'whole' | 'cut' | 'blocked' | 'call' | 'other'
 

@@ -6,7 +6,7 @@ import { Answer } from './ending'
 
 type Event = Schemas['AIEvent']
 
-/** Reads server-sent events from a body. Yields the name and data of each. */
+/** Reads server-sent events from a body. Yields the name and data of each event that has data. */
 export async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event: string; data: string }> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
   let rest = ''
@@ -31,8 +31,9 @@ export async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ e
 
 /**
  * Sends the question, and yields the answer so far after each piece. The answer's ending is valid
- * after the last piece. Throws Refused if the server refuses the question or sends an error event.
- * Aborting the signal also cancels the question on the server.
+ * after the last piece. Throws Refused if the server refuses the question or sends an error event,
+ * or if the connection is lost. Aborting the signal cancels the question on the server, and throws
+ * an AbortError here.
  */
 export async function* answer(question: Schemas['AIAsk'], as: 'admin' | 'attendee', signal: AbortSignal): AsyncGenerator<Answer> {
   const response = await patientFetch(

@@ -1,5 +1,6 @@
-// Notifications for a tab in the background. Each tab shows a count in its title, but only one tab
-// per codelab plays sounds and shows notifications.
+// Notifications: marks on a background tab, the sound and browser notifications. Each tab shows a
+// count in its title, but only one tab per codelab plays sounds and shows notifications. The sound
+// is also played while somebody looks at the tab.
 import type { Room } from '../live/room.svelte'
 import { m } from '../messages/compiled/messages.js'
 import { desktop, show } from './desktop.svelte'
@@ -87,7 +88,7 @@ export class Caller {
 
   /**
    * Returns the requests that were already waiting before the first messages arrived. These are the
-   * open requests that the messages do not contain.
+   * waiting requests that the messages do not contain.
    */
   #before(told: Parameters<typeof facilitatorCalls>[0], help: ReadonlySet<string>): ReadonlySet<string> {
     const asked = new Set(told.map((t) => ('id' in t ? t.id : null)))

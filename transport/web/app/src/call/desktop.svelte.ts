@@ -12,7 +12,7 @@ function read(): Permission {
   return states[Notification.permission]
 }
 
-/** The service worker registration of this visit, pending or complete. */
+/** The service worker registration of this visit, or undefined if this visit made none. */
 let registered: Promise<unknown> | undefined
 
 let permission = $state<Permission>('missing')
@@ -59,6 +59,6 @@ export async function show(title: string, options: { body: string; tag: string; 
     }
     return true
   } catch {
-    return false // a phone without a service worker
+    return false // for example on a phone without a service worker
   }
 }

@@ -4,23 +4,23 @@ import { recall, remember } from '../device/remember'
 
 export interface Settings {
   sound: boolean
-  /** Browser notifications. */
+  /** Whether browser notifications are on. */
   desktop: boolean
   /**
    * The requests for help that notify a facilitator: all, only those that arrive while the queue is
    * empty, or none.
    */
   help: 'each' | 'first' | 'none'
-  /** Notify a facilitator of direct messages. */
+  /** Whether a direct message notifies a facilitator. */
   direct: boolean
   /**
-   * Notify an attendee when a helper comes, did not find them or has answered in writing, and when
-   * they are next in the queue.
+   * Whether an attendee is notified when a helper comes, did not find them or has answered in
+   * writing, and when they are next in the queue.
    */
   turn: boolean
-  /** Notify an attendee of messages to everybody. */
+  /** Whether a message to everybody notifies an attendee. */
   broadcast: boolean
-  /** Notify when the timer ends, for instance at the end of a break. */
+  /** Whether the end of the timer causes a notification, for instance at the end of a break. */
   time: boolean
 }
 

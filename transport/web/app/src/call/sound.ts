@@ -22,7 +22,7 @@ export function unlock(): void {
 
 /**
  * Plays the sound. With atOnce, for a trial, the minimum time is ignored. Returns false if nothing
- * was played.
+ * was played. Rejects in a browser without audio.
  */
 export async function ring(atOnce = false): Promise<boolean> {
   const now = Date.now()

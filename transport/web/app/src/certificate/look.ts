@@ -31,14 +31,14 @@ function hoursOf(hours: number): string {
   return parts.map(({ type, value }) => (type === half ? '½' : type === 'decimal' ? '' : value)).join('')
 }
 
-/** The number of steps and hours as text, such as "8 steps, 1½ hours". */
+/** The number of steps and hours as text, such as "8 steps, 1½ hours". Zero values are omitted. */
 export function extent(c: Pick<Certificate, 'steps' | 'hours'>): string {
   const parts = c.steps > 0 ? [m.certificate_steps({ count: c.steps })] : []
   if (c.hours) parts.push(hoursOf(c.hours))
   return new Intl.ListFormat(region(), { type: 'unit', style: 'short' }).format(parts)
 }
 
-/** The facts at the bottom of a certificate, each with its label. */
+/** The facts at the bottom of a certificate, each with its label. Empty facts are omitted. */
 export function facts(c: Certificate): { word: string; text: string }[] {
   return [
     { word: m.certificate_led(), text: c.author },

@@ -20,7 +20,7 @@ export class Browse {
   infos = $state.raw<readonly Info[] | null>(null)
   /** The path of the open file, or null if no file is open. */
   path = $state<string | null>(null)
-  /** The open file as stored on the server, or null while it is loading. */
+  /** The open file as stored on the server. null if no file is open or the file is not loaded. */
   read = $state.raw<Read | null>(null)
   error = $state<string | null>(null)
 

@@ -1,6 +1,6 @@
 // The unsaved changes to a workspace's files.
 export interface Changes {
-  /** The new text of each file, by path. */
+  /** The text of each edited or new file, by path. */
   readonly edits: Readonly<Record<string, string>>
   /** The original text of each edited file. New files have no entry. */
   readonly bases: Readonly<Record<string, string>>

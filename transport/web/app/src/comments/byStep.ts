@@ -1,7 +1,7 @@
 // All comments of a codelab for its facilitators, grouped by step, with new comments marked.
 import type { Step, Thread } from '../workshop/state'
 
-/** The server time at which each thread was last seen, by thread id. */
+/** The creation time of the last comment that was seen in each thread, by thread id. */
 export type Seen = Readonly<Record<string, string>>
 
 export interface Group {

@@ -1,6 +1,6 @@
 /**
- * Copies a text, and returns whether this succeeded. Over plain HTTP, browsers have no clipboard
- * API, so an older method is used.
+ * Copies a text, and returns whether this succeeded. An older method is used if the clipboard API
+ * is missing, as over plain HTTP, or if it refuses.
  */
 export async function copy(text: string): Promise<boolean> {
   try {

@@ -5,8 +5,9 @@
 /** Unsaved work as stored on the device. */
 export interface Left<T> {
   readonly work: T
+  /** The time at which the work was stored, in ISO 8601. */
   readonly at: string
-  /** The visit that stored the work. */
+  /** The visit that stored the work. Missing in work that an earlier release stored. */
   readonly by?: string | undefined
   /** Older work that is still offered. */
   readonly older?: Left<T> | undefined
@@ -38,7 +39,10 @@ export class Leftover<T> {
     return chain([...mine, ...list(this.offer), ...others]) ?? undefined
   }
 
-  /** Takes over the offered work, and offers this page's unsaved work in its place. */
+  /**
+   * Returns the newest offered work, and offers this page's unsaved work in its place. Returns
+   * undefined if no work is offered.
+   */
   take(work: T | undefined): T | undefined {
     const taken = this.offer
     if (!taken) return undefined
@@ -47,7 +51,7 @@ export class Leftover<T> {
     return taken.work
   }
 
-  /** Discards the offered work. The returned function restores it. */
+  /** Discards the newest offered work. The returned function restores it. */
   drop(): () => void {
     const before = this.offer
     this.offer = before?.older ?? null

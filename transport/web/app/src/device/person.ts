@@ -5,7 +5,7 @@ import { begun } from './remember'
 /** The methods of the device's storage that are used here. */
 type Kept = Pick<globalThis.Storage, 'key' | 'length' | 'getItem' | 'removeItem'>
 
-/** Kinds of stored drafts and positions, per codelab. */
+/** The kinds of data that are stored per codelab, such as drafts and positions. */
 const kinds = [
   'draft:chat',
   'draft:dm',
@@ -62,7 +62,10 @@ export function unsent(codelab: string, person: string, of?: Kept): string[] {
   return [...new Set(texts)]
 }
 
-/** All texts on this device that the server does not have, of all people and codelabs. */
+/**
+ * The texts that the server does not have, of all people and codelabs: unsent messages, the drafts
+ * of the kinds above, and all drafts of this tab. Long drafts in IndexedDB are not included.
+ */
 export function unsentHere(of?: Kept): string[] {
   const texts: string[] = []
   try {
@@ -93,7 +96,10 @@ function written(value: unknown): string[] {
   return value !== null && typeof value === 'object' ? Object.values(value).flatMap(written) : []
 }
 
-/** Deletes the data of one person in one codelab from this device. */
+/**
+ * Deletes a person's unsent messages, and the codelab's text and data of the kinds above, from this
+ * device.
+ */
 export function forget(codelab: string, person: string, of?: Kept): void {
   if (!of) void letGo(codelab)
   for (const key of begunIn(codelab)) begun.delete(key)

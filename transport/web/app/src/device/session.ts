@@ -1,5 +1,5 @@
 // The session of this browser. It is created under a lock, so that two tabs cannot overwrite each
-// other's grants. When it ends, the person's data is deleted from this device.
+// other's grants. A sign-out deletes the person's data from this device.
 import { clear } from 'idb-keyval'
 import { api, ask } from '../api/client'
 import { base, sitePath } from './place'
@@ -29,10 +29,10 @@ export async function alone<T>(begin: () => Promise<T>): Promise<T> {
  */
 export const mayBeKnown = () => /(?:^|; )svc_csrf=/.test(document.cookie)
 
-/** The settings of this device that do not belong to a person. */
+/** The storage keys of the settings that belong to this device, not to a person. */
 const stays = ['atelier:theme', localeKey]
 
-/** The message between tabs. */
+/** The message that a tab sends to all other tabs after a sign-out. */
 const signedOut = 'signed out'
 const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('atelier') : null
 

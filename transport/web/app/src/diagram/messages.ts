@@ -6,8 +6,9 @@ export interface Diagram {
 }
 
 /**
- * The result for a diagram: the drawing, or the reason for a failure. why is the parser's error
- * message, or null if there is none.
+ * The result for a diagram: the drawing, or the reason for a failure. width and height are in
+ * pixels. says is the diagram's title and description, or "" without them. why is the error message
+ * of the parser or of the drawing, or null if there is none.
  */
 export type Drawing = { svg: string; width: number; height: number; says: string } | { why: string | null }
 

@@ -208,7 +208,7 @@ export function mount(host: HTMLElement, o: Options) {
       places.delete(id)
       view.dispatch({ changes: { from: at, insert: placed(view.state.doc.toString(), at, picture) }, userEvent: 'input.paste' })
     },
-    /** The top of each given line in the scrolled content. Lines are numbered from 0. */
+    /** The top of each given line in the scrolled content, in CSS pixels. The first line is 0. */
     tops(lines: readonly number[]): number[] {
       const { doc } = view.state
       return lines.map((n) => view.lineBlockAt(doc.line(Math.min(n + 1, doc.lines)).from).top + view.documentPadding.top)

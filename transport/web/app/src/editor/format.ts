@@ -99,7 +99,7 @@ export function placed(text: string, at: number, picture: string): string {
   return '\n'.repeat(above) + picture + '\n'.repeat(below)
 }
 
-/** The Markdown of an image. Its file name is the alternative text until somebody edits it. */
+/** The Markdown of an image. The alternative text is the file name without its extension. */
 export function image(name: string, url: string): string {
   const alt = name
     .replace(/\.\w{1,5}$/, '')

@@ -9,7 +9,11 @@ export interface Upload<T> {
   cancel(): void
 }
 
-/** Uploads a file as the form field "file". progress receives the sent share, 0 to 1. */
+/**
+ * Uploads a file as the form field "file". progress receives the sent share, 0 to 1. done rejects
+ * with Refused if the server refuses the file or no response arrives, and with an AbortError after
+ * cancel.
+ */
 export function upload<T>(path: string, file: File, progress: (share: number) => void): Upload<T> {
   const request = new XMLHttpRequest()
   const release = hold()

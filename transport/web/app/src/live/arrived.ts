@@ -13,7 +13,10 @@ export function arrived(doubtful: readonly Kept[], own: readonly ChatMessage[]):
   return [...paired(doubtful, own, (e, c) => c.message === e.message.message && Date.parse(c.created_at) >= (e.sent ?? 0) - tolerance).keys()]
 }
 
-/** Pairs entries with the messages that fit them, each message only once. Returns ids by ref. */
+/**
+ * Pairs entries with the messages that fit them, each message only once. Returns the ids of the
+ * messages by the refs of their entries.
+ */
 export function paired(entries: readonly Kept[], own: readonly ChatMessage[], fits: (e: Kept, c: ChatMessage) => boolean): Map<string, string> {
   const left = [...own]
   const found = new Map<string, string>()

@@ -1,5 +1,5 @@
-// The frequent messages that many attendees cause reach a facilitator's screen four times per
-// second. All other messages, such as chat messages, reach the screen immediately.
+// The frequent messages that many attendees cause reach a facilitator's screen at most four times
+// per second. All other messages, such as chat messages, reach the screen immediately.
 import type { Dial } from './pipe'
 import type { ServerMessage } from './protocol'
 

@@ -66,6 +66,10 @@ const socketFailures = 2
  * WebSocket after this time, or up to 50% later, in milliseconds.
  */
 const eventsAfterOutage = 60_000
+/**
+ * The wait before the first retry, and the limit up to which each further failure doubles it, in
+ * milliseconds. Each wait is multiplied by a random factor from 0.5 to 1.5.
+ */
 const firstWait = 500
 const longestWait = 15_000
 
@@ -88,8 +92,8 @@ const silence = 30_000
 /** The maximum time between two beats of an event stream, in milliseconds. */
 export const beatWithin = 17_000
 /**
- * The time limit for the answer to a hello, in milliseconds. Without an answer the connection is
- * dead.
+ * The time limit for the answer to a hello, in milliseconds. If nothing is received by then, the
+ * connection is dead.
  */
 const helloWithin = 5000
 
@@ -120,9 +124,10 @@ export class Connection {
   #useEvents = false
   /**
    * Whether a WebSocket was welcomed on this page. If so, a failure to open means that the server
-   * is down.
+   * is down. Each return from server-sent events resets it.
    */
   #socketWorked = false
+  /** The wait that the server asked for before the next attempt, in milliseconds, or null. */
   #returnAfter: number | null = null
   #cancelWait: (() => void) | null = null
   /**
@@ -134,6 +139,7 @@ export class Connection {
   #unanswered = new Set<string>()
   #cancelDoubt: (() => void) | null = null
   #doubtful = false
+  /** The number of received batches. */
   #heard = 0
   /** The time at which something was last received, in Unix milliseconds. */
   #heardAt = 0
@@ -172,7 +178,7 @@ export class Connection {
     this.#pipe = null
   }
 
-  /** Reconnects now, at the person's request. */
+  /** Reconnects now, at the person's request. An open connection is only checked. */
   resume(): void {
     if (this.#elsewhere) this.#dial()
     else this.hurry()

@@ -1,6 +1,6 @@
 // The connection for networks that break WebSockets. It receives messages as server-sent events and
-// sends messages by POST. Browsers allow six connections per server, so all tabs of a person share
-// one stream in a shared worker.
+// sends messages by POST. Browsers allow six connections per server. Therefore all tabs with the
+// same codelab and role share one stream in a shared worker.
 import { api, ask } from '../api/client'
 import { Refused } from '../api/refused'
 import { sitePath } from '../device/place'

@@ -32,8 +32,8 @@ export class Frames<T> {
 }
 
 /**
- * Calls f before the next frame, or after 250 ms. A page that is hidden or becomes hidden draws no
- * frames.
+ * Calls f before the next frame, or after 250 ms, because a hidden page draws no frames. The
+ * returned function cancels the call.
  */
 function nextFrame(f: () => void): () => void {
   const both = () => {

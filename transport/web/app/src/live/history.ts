@@ -19,12 +19,15 @@ export class History {
     if (!w || !first || !w.olderChat) return
     const { page, more } = await this.#before(first.id)
     const now = this.#holder.now
-    // During the request, the first message may have been dropped, or older messages added.
+    // During the request, the first message can have been dropped, or older messages added.
     if (!now || now.chat[0]?.id !== first.id) return
     this.#holder.now = { ...now, chat: [...page, ...now.chat], olderChat: more }
   }
 
-  /** Drops all but the newest messages once their number exceeds twice the limit. */
+  /**
+   * Drops older messages if there are more than 2 × keep. At least the newest `keep` messages stay
+   * (heldFrom).
+   */
   trim(keep: number): void {
     const w = this.#holder.now
     if (!w || w.chat.length <= 2 * keep) return

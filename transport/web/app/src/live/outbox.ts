@@ -87,7 +87,10 @@ export class Outbox {
     return this.#entries
   }
 
-  /** Stores a message and returns it in the form to send. Returns false if the outbox is full. */
+  /**
+   * Stores a message and returns its entry. If only the latest message of its kind matters, earlier
+   * unsent messages of that kind are removed. Returns false if the outbox is full.
+   */
   add(message: Kept['message'], now: number): Kept | false {
     if (states.has(message.type)) {
       for (const e of this.#entries) if (sameState(e.message, message) && e.sent === null) this.done(e.ref)
@@ -148,7 +151,10 @@ export class Outbox {
     else this.#change(ref, { refused: why })
   }
 
-  /** Sends a refused message again, as a new attempt with a new ref. */
+  /**
+   * Replaces the entry of a refused message with a new entry, which has a new ref and waits to be
+   * sent. Returns the new entry, or false if the old entry no longer exists.
+   */
   again(ref: string, now: number): Kept | false {
     const old = this.#entries.find((e) => e.ref === ref)
     if (!old) return false

@@ -17,7 +17,10 @@ export class Outgoing {
   readonly #own: () => readonly ChatMessage[]
   #out: Outbox | null = null
   #sender: Sender | null = null
-  /** For each message sent on this page, the ids of earlier messages with the same text. */
+  /**
+   * For each message sent on this page, by ref, the ids of the earlier messages with the same type,
+   * text and recipient.
+   */
   readonly #earlier = new Map<string, Set<string>>()
 
   /** own returns this person's messages that are known to be stored. */

@@ -125,7 +125,7 @@ export class Reads {
     return askAt(api.GET('/codelabs/{id}/attendees/{attendee_id}', { params: { path: { id: this.#id, attendee_id: id }, query: this.#as } }))
   }
 
-  /** The chat messages before a message, and whether there are older ones. */
+  /** The chat messages before a message, and whether there can be older ones. */
   async chatBefore(id: string): Promise<{ page: ChatMessage[]; more: boolean }> {
     const { data: page } = await this.#chatPage(chatPage, id)
     return { page, more: page.length === chatPage }
@@ -164,7 +164,7 @@ export class Reads {
     let limit = chatPage
     let { data: chat, at } = await this.#chatPage(limit)
     // A message to hundreds of people is stored as hundreds of direct messages, which can fill a
-    // page. A larger page also contains the earlier messages to everybody.
+    // page. A larger page can also contain earlier messages to everybody.
     if (chat.length === limit && ofRoom(chat).length === 0) ({ data: chat, at } = await this.#chatPage((limit = deepPage)))
     const { now } = this.#known
     const merged = mergeChat(now?.chat ?? [], chat)
@@ -196,7 +196,7 @@ export class Reads {
  * Reads the server's time from a response of known age. A response without a Date header can have
  * any age, and a response with an Age header comes from a cache, so both are ignored. A browser
  * that revalidates a cached response returns the old body with the current Date. The body's time is
- * therefore used only if it agrees with Date.
+ * therefore used only if it differs from Date by less than 3 seconds.
  */
 function tellTime(now: string | undefined, headers: Headers, sent: number): void {
   const date = headers.get('Date')

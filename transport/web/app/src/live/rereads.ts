@@ -21,7 +21,10 @@ export class Rereads {
     for (const what of this.#holder.now?.again ?? []) void this.#read(what)
   }
 
-  /** Reads one part now. If that fails, the part is marked for the next call of soon(). */
+  /**
+   * Reads one part now. If that fails, it marks the part for the next call of soon(), and throws
+   * the error.
+   */
   async now(what: Again): Promise<void> {
     const holder = this.#holder
     if (!holder.now) return
@@ -50,7 +53,8 @@ export class Rereads {
       await this.now(what)
       more = this.#holder.now?.again.has(what) ?? false // the part changed during the read
     } catch {
-      // The client is offline. The next resync or change triggers another read.
+      // The client is offline, or the server refused the read. The next resync or change triggers
+      // another read.
     } finally {
       this.#reading.delete(what)
     }

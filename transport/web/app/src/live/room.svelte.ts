@@ -55,7 +55,7 @@ export class Room {
   caughtUp = $state.raw<CaughtUp | null>(null)
   /**
    * The reason why the codelab could not be read: it is private or no longer exists, or the session
-   * has ended.
+   * has ended. null if it could be read, or if a later attempt can succeed.
    */
   refused = $state.raw<Refused | null>(null)
   you = $state.raw<You | null>(null)

@@ -1,7 +1,7 @@
 /// <reference lib="webworker" />
-// The event stream shared by one person's tabs. Tabs can be opened at any time. If the worker no
-// longer has the messages after a tab's position, the tab receives a resync, as it would from the
-// server, and reads everything again.
+// The event stream of one codelab and role, shared by one person's tabs. Tabs can be opened at any
+// time. If the worker no longer has the messages after a tab's position, the tab receives a resync,
+// as it would from the server, and reads everything again.
 import type { FromStream, ToStream } from './events'
 
 interface Head {
@@ -22,7 +22,10 @@ const recent: { seq: number; text: string }[] = []
 let source: EventSource | null = null
 /** The time at which the stream last received something, in Unix milliseconds. */
 let heard = 0
-/** A stream is dead after this silence, in milliseconds. The server beats at least every 15 s. */
+/**
+ * A stream is dead after this silence, in milliseconds. The server sends a beat at least every 15
+ * seconds.
+ */
 const silence = 17_000
 let head: Head | null = null
 

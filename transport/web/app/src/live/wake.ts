@@ -1,11 +1,11 @@
-// Detects moments at which a connection may have died unnoticed. At such a moment the network is
+// Detects moments at which a connection can have died unnoticed. At such a moment the network is
 // available again, the page is visible again, or the device has woken from sleep.
 
 /** The interval of the clock checks, in milliseconds. */
 const every = 5000
 /**
- * If the clock jumps by more than this time, in milliseconds, the device has slept or its clock was
- * set.
+ * A jump of the clock by more than this time, in milliseconds, means that the device has slept or
+ * its clock was set. It can also mean that the browser has delayed the checks of a hidden page.
  */
 const jump = 3000
 

@@ -50,7 +50,10 @@ export function fragmentOf(href: string): string {
   }
 }
 
-/** The element below root that a fragment identifies. */
+/**
+ * The element below root that a fragment identifies, or null. If no id matches, an id in lower case
+ * matches too.
+ */
 export function placeOf(root: ParentNode, fragment: string): Element | null {
   if (fragment === '') return null
   return root.querySelector('#' + CSS.escape(prefix + fragment)) ?? root.querySelector('#' + CSS.escape(prefix + fragment.toLowerCase()))

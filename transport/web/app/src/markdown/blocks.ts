@@ -10,6 +10,7 @@ export interface Line {
   rest: string
   /** Like rest, with the white space before it. */
   inside: string
+  /** The offsets of the line in the text. end is after the line ending. */
   start: number
   end: number
 }
@@ -167,6 +168,7 @@ export class Blocks {
   item = false
   /** Whether the last line begins a paragraph. */
   first = false
+  /** The offset of the next line in the text. */
   at = 0
   #stack: Container[] = []
   /** Whether other parsers could begin an HTML block at a line of the open paragraph. */

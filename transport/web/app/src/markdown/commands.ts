@@ -40,7 +40,7 @@ export function linesOf(language: string, text: string): { text: string; typed: 
 
 /**
  * Returns the commands in a fence of a language, each with its continuation lines. Returns null for
- * a listing without prompts, which is copied unchanged.
+ * a language that is not a shell and for a listing without prompts. Both are copied unchanged.
  */
 export function commandsOf(language: string, text: string): string[] | null {
   if (!shells.has(language)) return null

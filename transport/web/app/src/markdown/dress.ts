@@ -1,7 +1,7 @@
 // Makes additions to rendered Markdown, such as copy buttons, syntax colours, formulas and
-// diagrams. Comments locate their text by counting characters, so only one addition changes the
-// characters of the text: emoji replace their names. Comments then search for their text
-// (workshop/anchor.ts).
+// diagrams. Comments locate their text by counting characters. In a text that can have comments,
+// only one addition changes the characters: emoji replace their names. Comments then search for
+// their text (workshop/anchor.ts).
 import { copy } from '../device/copy'
 import { commandsOf, linesOf } from './commands'
 import { withTexts } from '../messages/texts'
@@ -25,12 +25,16 @@ export interface Words {
   back: string
   /** Called after code was copied. The returned label is shown on the button for a moment. */
   copied(): string
+  /** Called if the code could not be copied. */
   failed(): void
-  /** Called after coloured elements have replaced the elements of a code block. */
+  /** Called after an addition has replaced text or elements, for example by coloured elements. */
   changed(): void
 }
 
-/** If the first line has more characters than this, the copy button is above the code. */
+/**
+ * If the first line has more characters than this, the copy button is above the code. In a listing
+ * with commands, whose button has a longer label, the limit is 8 characters less.
+ */
 const beside = () => (matchMedia('(max-width: 640px)').matches ? 14 : 50)
 
 /** The time for which the button shows that the code was copied, in milliseconds. */

@@ -28,7 +28,7 @@ function videoOf(url: URL): string | null {
   return /^[\w-]{6,20}$/.test(id) ? id : null
 }
 
-/** Adds a button to the links below root that can be shown as frames. */
+/** Adds a button to each link below root whose page can be shown in a frame. */
 export async function showEmbeds(root: HTMLElement, unwanted: () => boolean): Promise<void> {
   const { embed } = await appInfo()
   if (unwanted()) return

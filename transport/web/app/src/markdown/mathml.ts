@@ -10,7 +10,7 @@ export interface Formula {
 export type Tree = string | { readonly tag: string; readonly attributes: Record<string, string>; readonly children: readonly Tree[] }
 /**
  * The result for a formula. why is the reason why the formula has no tree, or null if the formula
- * or its tree is too large.
+ * or its tree is too large or too deep.
  */
 export type Outcome = { readonly tree: Tree } | { readonly why: string | null }
 

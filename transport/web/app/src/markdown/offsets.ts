@@ -23,8 +23,8 @@ export function textOf(root: HTMLElement): string {
 }
 
 /**
- * Returns the offsets of a selection within root, without space at its ends, or null if the
- * selection is empty or outside. A formula is included as a whole or not at all.
+ * Returns the offsets and the text of a selection within root, without space at its ends, or null
+ * if the selection is empty or outside. A formula is included as a whole or not at all.
  */
 export function spanOf(root: HTMLElement, range: Range): (Span & { text: string }) | null {
   if (!root.contains(range.commonAncestorContainer)) return null

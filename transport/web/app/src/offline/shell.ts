@@ -16,14 +16,14 @@ export interface Loaded {
   files: readonly string[]
 }
 
-/** If the server does not respond within this time, the cached page is used. In milliseconds. */
+/** The wait for the server's response, in milliseconds. After it, the cached page is used. */
 const timeout = 5000
 
 /** The maximum number of files in a report. The app has fewer. */
 const most = 300
 
 const begins = 'atelier-app-'
-/** The address under which the app's only page is cached. The page serves all of its addresses. */
+/** The address under which the app's page is cached. All addresses of the app show this page. */
 const page = '/'
 
 /** Paths that belong to the server. No page of the app is below these paths. */
@@ -53,7 +53,10 @@ export class Shell {
     return new URL('.' + path, this.#root)
   }
 
-  /** Caches the whole build, or nothing. */
+  /**
+   * Caches the app's page and the build's files, but not its texts. If a file is missing, or if the
+   * page belongs to another build, it caches nothing and throws.
+   */
   async install(): Promise<void> {
     const { files, texts } = this.#built
     const all = new Set([...files, ...Object.values(texts).flat()])

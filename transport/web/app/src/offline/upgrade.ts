@@ -55,7 +55,7 @@ export function lookForBuild(): void {
   )
 }
 
-/** Called once, when the page is shown. */
+/** Registers the service worker, and follows new builds. Called once, when the page is shown. */
 export function followBuilds(): void {
   document.addEventListener('input', (e) => e.target instanceof Element && touched.add(e.target), true)
   if (!keepsPages()) return
@@ -99,7 +99,10 @@ export function mayReload(within: number): boolean {
   }
 }
 
-/** Reloads the page as soon as a reload interrupts nobody. */
+/**
+ * Reloads the page as soon as a reload interrupts nobody, but not within the given number of
+ * milliseconds after the last automatic reload.
+ */
 export function reloadWhenIdle(within = apart): void {
   const look = setInterval(() => {
     if (!isIdle() || !mayReload(within)) return

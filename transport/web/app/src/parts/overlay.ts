@@ -24,7 +24,10 @@ export const visit = (url: string): void => back.visit(url)
 /** Below this width overlays cover most of the screen. */
 const narrow = matchMedia('(max-width: 1099px)')
 
-/** Registers an opened overlay. Call the returned function when the overlay has closed. */
+/**
+ * Registers an opened overlay. Call the returned function when the overlay has closed. On a wide
+ * screen, Back does not close overlays, so neither function has an effect.
+ */
 export function overlay(close: () => void): () => void {
   return narrow.matches && untrack(here) ? back.open(close) : () => {}
 }

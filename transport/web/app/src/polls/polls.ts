@@ -44,7 +44,7 @@ function wordsOf(old: Poll | undefined, now: Poll): Poll['words'] {
   return now.kind === 'words' && !now.too_few && !now.void && !now.anonymous ? (old?.words ?? null) : null
 }
 
-/** Applies a poll_counts. Counts of closed or unknown polls or of other rounds are out of date. */
+/** Applies a poll_counts. Counts of closed or unknown polls, or of other rounds, have no effect. */
 export function pollCounts(polls: Polls, m: Of<'poll_counts'>): Polls {
   const old = polls.byId.get(m.poll_id)
   if (!old || old.state !== 'open' || old.round !== m.round) return polls
@@ -62,7 +62,7 @@ export function countsAreAhead(polls: Polls, m: Of<'poll_counts'>): boolean {
 
 /**
  * Whether a message lacks data that only a read provides: the words of a named poll with votes, or
- * the person's own vote in an unknown poll.
+ * the person's own vote in an unknown round.
  */
 export function changeNeedsRead(before: Polls, m: Of<'poll_changed'>, leads: boolean): boolean {
   const now = m.poll

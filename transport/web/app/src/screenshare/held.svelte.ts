@@ -1,5 +1,5 @@
-// The screen sharing module is loaded when its first signal arrives. Until the module is loaded,
-// signals are queued here.
+// The screen sharing module is loaded when its first signal arrives, or when somebody helps the
+// attendee. Until the module is loaded, signals are queued here.
 import type { Room, Signal } from '../live/room.svelte'
 
 /** The maximum number of queued signals. Later signals are dropped. */

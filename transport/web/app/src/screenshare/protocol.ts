@@ -39,8 +39,9 @@ export type Said =
 export const signalTo = (person: string, said: Said) => ({ type: 'webrtc_signal', target_id: person, app, ...said })
 
 /**
- * Announces that a screen is shown, or no longer shown. only is the name of the facilitator who can
- * see the screen, or null for everybody.
+ * Announces that a screen is shown, or no longer shown. share identifies the screen. only is the
+ * name of the facilitator who can see the screen, or null for everybody. ask is the id of the
+ * request for the screen, or null without a request.
  */
 export function status(role: 'admin' | 'attendee', share: string, active: boolean, only: string | null = null, ask: string | null = null) {
   return role === 'admin' ? { type: 'screen_share_status', app, active, share } : { type: 'attendee_screen_status', app, active, share, only, ask }

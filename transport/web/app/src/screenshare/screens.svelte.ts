@@ -27,6 +27,7 @@ export interface Offer {
   readonly name: string
   /** Whether the screen was requested here, or is a facilitator's screen for everybody. */
   readonly asked: boolean
+  /** The time of the last status message, in Unix milliseconds. */
   readonly heard: number
 }
 

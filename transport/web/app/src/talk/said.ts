@@ -1,6 +1,6 @@
 // Parses the content of messages, which is text, code and links, but no other Markdown. From the
-// resulting pieces the page creates elements, never HTML. Each function takes linear time and has
-// no side effects.
+// resulting pieces the page creates elements, never HTML. Parsing takes linear time and has no side
+// effects.
 
 export type Piece =
   | { readonly kind: 'text' | 'code' | 'block'; readonly text: string }
@@ -60,7 +60,7 @@ function closes(line: string, mark: string): boolean {
   return bare.length >= mark.length && bare === mark[0]!.repeat(bare.length) && /^ {0,3}\S/.test(line)
 }
 
-/** Parses a line that is not code. */
+/** Parses a line outside code blocks, and appends its pieces to out. */
 function read(line: string, out: Piece[]) {
   let at = 0
   let runs: Map<number, number[]> | undefined

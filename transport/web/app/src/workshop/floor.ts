@@ -246,8 +246,11 @@ export const defaultThresholds: Thresholds = { past: 0.75, waiting: 300 }
 export interface Verdict {
   /** ready means that nobody has joined yet. */
   readonly form: 'ready' | 'go' | 'wait' | 'help'
+  /** The number of people who are past the step. */
   readonly past: number
+  /** The number of people, without people who only opened the codelab or have gone home. */
   readonly people: number
+  /** The number of these people who are stuck. */
   readonly stuck: number
   /** The number of people with an unclaimed request. */
   readonly waiting: number

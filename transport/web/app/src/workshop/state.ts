@@ -42,9 +42,11 @@ export interface Workshop {
   readonly me: string
   readonly codelab: Codelab
   readonly steps: readonly Step[]
+  /** The attendees by id. An attendee receives only their own record. */
   readonly people: ReadonlyMap<string, Attendee>
   /** The ids of the connected attendees. Only facilitators receive them. */
   readonly here: ReadonlySet<string>
+  /** The open requests for help. An attendee receives only their own. */
   readonly help: readonly HelpRequest[]
   /** Chat, direct messages and broadcasts, oldest first. */
   readonly chat: readonly ChatMessage[]

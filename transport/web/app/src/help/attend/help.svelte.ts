@@ -8,23 +8,23 @@ import { complain, toast } from '../../parts/toasts.svelte'
 import { m } from '../../messages/compiled/messages.js'
 import type { HelpRequest } from '../../workshop/state'
 
-/** How often the place in the queue is read, in milliseconds. */
+/** The interval at which the place in the queue is read, in milliseconds. */
 const every = 20_000
 
 const query = { as: 'attendee' } as never
 
 export class OwnHelp {
   readonly #room: Room
-  /** The place in the queue and the wait, from the last read. */
+  /** The request with its place in the queue and the wait, from the last read. null without one. */
   queue = $state.raw<HelpRequest | null>(null)
   readonly #begin = inOrder()
-  /** The open request. */
+  /** The open request, or null. */
   readonly request = $derived.by<HelpRequest | null>(() => this.#room.now?.help.find((h) => h.attendee_id === this.#room.now?.me) ?? null)
   /** The attendee's place in the room, or empty if they have not entered it. */
   readonly place = $derived.by(() => this.#room.now?.people.get(this.#room.now.me)?.place ?? '')
   /** Whether the request has not been claimed yet. */
   readonly waiting = $derived.by(() => this.request?.status === 'pending')
-  /** The name of the facilitator who has claimed the request. */
+  /** The name of the person who has claimed the request, or null if nobody has. */
   readonly helper = $derived.by(() => (this.request?.status === 'in_progress' ? this.request.claimed_by : null))
   /** The requests that the attendee has closed. */
   readonly #closed = new Set<string>()

@@ -82,7 +82,10 @@ export class Queue {
     return done
   }
 
-  /** Answers several requests with one message. */
+  /**
+   * Answers several requests with one message, which closes them. On failure it shows an error and
+   * returns false.
+   */
   async answer(chosen: readonly string[], message: string): Promise<boolean> {
     try {
       await ask(api.POST('/codelabs/{id}/help/answer', { params: { path: { id: this.#room.id } }, body: { help_ids: [...chosen], message } }))
@@ -98,7 +101,10 @@ export class Queue {
     return { path: { id: this.#room.id, help_id: h.id } }
   }
 
-  /** Runs an action on a request. tooLate returns the message for status 409. */
+  /**
+   * Runs an action on a request. On failure it shows an error and returns false. tooLate returns
+   * the message for status 409.
+   */
   async #act(h: HelpRequest, work: () => Promise<unknown>, tooLate?: () => string): Promise<boolean> {
     this.busy = h.id
     try {

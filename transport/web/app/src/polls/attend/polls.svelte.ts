@@ -18,7 +18,7 @@ export class OwnPolls {
   readonly #room: Room
   /** Whether a vote is being sent. */
   busy = $state(false)
-  /** The poll whose results were published while the attendee was present. */
+  /** The id of the last poll whose results arrived while the attendee was present, or null. */
   #showing = $state<string | null>(null)
   /** The round that the attendee has folded. */
   #folded = $state<string | null>(null)
@@ -54,7 +54,10 @@ export class OwnPolls {
     remember(this.draft, undefined)
   }
 
-  /** Announces each change of a poll once to screen readers. */
+  /**
+   * Handles arrived messages. Announces each change of a poll once to screen readers, and shows
+   * results that were published for a closed poll.
+   */
   heard(told: readonly Told[]): void {
     for (const t of told) {
       if (t.type !== 'poll_changed') continue

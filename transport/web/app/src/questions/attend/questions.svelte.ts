@@ -12,7 +12,7 @@ export class OwnQuestions {
   readonly #room: Room
   /** Whether a question is being sent. */
   asking = $state(false)
-  /** Votes that are being sent, by question. */
+  /** The ids of the questions whose votes are being sent. */
   readonly #voting = new Set<string>()
 
   constructor(room: Room) {
@@ -35,7 +35,10 @@ export class OwnQuestions {
     }
   }
 
-  /** Votes for a question, or removes the vote. The change is shown immediately. */
+  /**
+   * Votes for a question, or removes the vote. The change is shown immediately. On failure it is
+   * reverted and an error is shown.
+   */
   async vote(q: Question): Promise<void> {
     if (this.#voting.has(q.id)) return
     this.#voting.add(q.id)

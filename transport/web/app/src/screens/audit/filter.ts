@@ -14,8 +14,8 @@ export interface Wanted {
 export const anything: Wanted = { action: '', codelab: '', actor: '', text: '' }
 
 /**
- * Applies the filters that the server does not support: the actor's kind, and words that must all
- * occur somewhere in the record.
+ * Whether a record passes the filters that the server does not support: the actor's kind, and words
+ * that must all occur in the record or in its text (says).
  */
 export function fits(r: Entry, wanted: Wanted, says: (r: Entry) => string = () => ''): boolean {
   if (wanted.actor !== '' && r.actor_type !== wanted.actor) return false

@@ -6,7 +6,7 @@ import { anything, append, fits, type Entry, type Wanted } from './filter'
 
 /** The number of records on a page. */
 const page = 50
-/** The page size of requests if this page filters the records, because few of them may match. */
+/** The page size of requests if the browser filters the records. Often only a few of them match. */
 const wide = 500
 /** The number of records after which a search asks whether to continue. */
 const far = 10_000

@@ -17,7 +17,7 @@ export class Workspace extends Browse {
   changes = $state.raw<Changes>(none)
   message = $state('')
   saving = $state(false)
-  /** Files that somebody else has changed since they were opened. */
+  /** Edited files that somebody else has changed or deleted since they were opened. */
   overwritten = $state.raw<readonly string[]>([])
   /** Unsaved changes of an earlier visit. */
   readonly left = new Leftover<Changes>()
@@ -50,7 +50,10 @@ export class Workspace extends Browse {
     this.#keeper?.stop()
   }
 
-  /** Loads the list of branches or folders. */
+  /**
+   * Loads the list of branches or folders, and opens one of them. Without the parameter, it opens
+   * the same one again, or else main, or else the first. If the codelab has no code, info is null.
+   */
   async look(open?: string): Promise<void> {
     try {
       await this.readHeads()
@@ -120,7 +123,10 @@ export class Workspace extends Browse {
     this.#keeper?.later()
   }
 
-  /** Saves all changes together. If sure is true, other people's changes are overwritten. */
+  /**
+   * Saves all changes together. If somebody else has changed an edited file meanwhile, it saves
+   * nothing and sets overwritten, unless sure is true.
+   */
   async save(sure = false): Promise<void> {
     if (this.saving || !this.dirty) return
     this.saving = true

@@ -77,7 +77,7 @@ export function hoursOf(text: string): number | null {
   return given === '' ? null : /^\d+(\.\d+)?$/.test(given) ? Number(given) : NaN
 }
 
-/** The planned minutes in hours, rounded to halves as on the server. */
+/** The planned minutes in hours, rounded to half hours as on the server. */
 export const plannedHours = (minutes: number) => Math.floor(minutes / 30 + 0.5) / 2
 
 export type Trouble = { name: Name; kind: 'empty' | 'days' | 'hours' }

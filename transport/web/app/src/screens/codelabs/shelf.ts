@@ -23,7 +23,7 @@ export function filtered<T extends Pick<Lab, 'title' | 'author'>>(labs: readonly
   })
 }
 
-/** Whether somebody typed this title, ignoring surrounding space and case. */
+/** Whether somebody typed this title, ignoring case and the amount of white space. */
 export function sameTitle(typed: string, title: string): boolean {
   return fold(typed).trim().replace(/\s+/g, ' ') === fold(title).trim().replace(/\s+/g, ' ')
 }

@@ -49,7 +49,10 @@ function middle(a: readonly string[], b: readonly string[]): Line[] {
   return [...out, ...a.slice(i).map(t), ...b.slice(j).map(m)]
 }
 
-/** The lines of one side. Common lines far from any change are omitted. */
+/**
+ * The lines of one side. Each run of common lines that are further than `around` lines from any
+ * change is replaced by null.
+ */
 export function excerpt(lines: readonly Line[], side: 'mine' | 'theirs', around = 3): (Line | null)[] {
   const near = lines.map((_, i) => lines.slice(Math.max(0, i - around), i + around + 1).some((l) => l.only !== null))
   const out: (Line | null)[] = []

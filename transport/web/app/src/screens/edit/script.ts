@@ -100,7 +100,7 @@ export function length(text: string): number {
   return n
 }
 
-/** The number of characters of a text if it is near the limit, or else null. */
+/** The length of a text in code points if it is at least 90% of the limit, or else null. */
 export function nearLimit(text: string): number | null {
   if (text.length < limits.text * 0.9) return null
   const n = length(text)

@@ -1,4 +1,5 @@
-// Image uploads in the background. Each image is inserted where it was dropped.
+// Image uploads in the background. Each image is inserted where it was dropped or pasted, or at the
+// cursor if it was selected as a file.
 import { words } from '../../api/words'
 import { bytes } from '../../device/moments'
 import { image, placed } from '../../editor/format'

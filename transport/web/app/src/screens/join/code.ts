@@ -18,7 +18,9 @@ export function keepCode(codelab: string, name: string, code: string): void {
   remember(key(codelab), { ...recall<Codes>(key(codelab), {}), [same(name)]: code })
 }
 
-/** This device's code for a name, in groups that are easy to write down, or null if there is none. */
+/**
+ * This device's code for a name, in groups that are easy to write down, or null if there is none.
+ */
 export function codeOf(codelab: string, name: string): string | null {
   const code = recall<Codes>(key(codelab), {})[same(name)]
   return code?.replace(/^([a-z2-9]{4})([a-z2-9]{4})([a-z2-9]{4})([a-z2-9]{4})$/, '$1 $2 $3 $4') ?? null

@@ -2,7 +2,10 @@
 import type { Seat } from '../../workshop/floor'
 import type { Layout, Planner, StepOf } from './layout'
 
-/** The minimum time between two layouts, unless people no longer fit, in milliseconds. */
+/**
+ * The minimum time between two layouts, in milliseconds. It does not apply if people no longer fit,
+ * or if the size or the number of steps has changed.
+ */
 const apart = 5000
 /** The maximum delay while somebody points at the floor or uses it, in milliseconds. */
 const maxWait = 10_000

@@ -42,7 +42,7 @@ export class Watch {
     this.thresholds = recall(`thresholds:${room.id}`, defaultThresholds)
   }
 
-  /** The room's step: the pointer's step, or else the step with the most people. */
+  /** The room's step: the pointer's step, or else the step with the most people, or else 1. */
   readonly at = $derived.by(() => {
     const w = this.room.now
     if (!w) return 1

@@ -3,7 +3,7 @@ import { Refused } from '../../api/refused'
 
 /**
  * Returns whether the attendee no longer exists on the server, because they were removed or deleted
- * themselves.
+ * themselves. Returns false if this cannot be determined, for example without a network.
  */
 export async function isGone(attendee: string): Promise<boolean> {
   // The certificate is requested, because it is the only data about an attendee that is available

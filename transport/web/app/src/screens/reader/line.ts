@@ -38,7 +38,7 @@ export const empty: Line = { shown: null, known: new Set() }
 
 /**
  * The next state of the line. notices are in order of urgency. A new notice replaces a less urgent
- * notice, unless somebody is writing in the visible notice (held).
+ * notice, unless the focus is in the visible notice (held).
  */
 export function look(before: Line, notices: readonly Notice[], held: boolean): Line {
   const known = new Set(notices.map((n) => n.id))

@@ -145,7 +145,7 @@ export class Reading {
 
   /**
    * Follows moved and removed steps, like the server. An attendee stays on their step. If that step
-   * was removed, the attendee moves to the nearest remaining earlier step.
+   * was removed, the attendee moves to the nearest remaining earlier step, or else to the first.
    */
   follow(): void {
     const before = this.#before

@@ -1,14 +1,13 @@
 // Computes the times of each person at each step, from the table that the server exports.
 import { parseCsv } from './csv'
 
+/** All times are in Unix milliseconds. */
 export interface Times {
+  /** The person's id. */
   readonly id: string
   readonly joined: number
   readonly completed: number | null
-  /**
-   * The time at which the person first reached each step, in Unix milliseconds, or null if they
-   * never did.
-   */
+  /** The time at which the person first reached each step, or null if they never did. */
   readonly reached: readonly (number | null)[]
 }
 

@@ -10,7 +10,8 @@ let before: Promise<unknown> = Promise.resolve()
 
 /**
  * Returns a square crop of an image; size is its width in device pixels. Returns null if the file
- * is too large, cannot be loaded or is not an image. Waits for earlier calls.
+ * is too large, cannot be loaded or is not an image, or if the signal aborts. Waits for earlier
+ * calls.
  */
 export function thumbnail(path: string, bytes: number, size: number, signal: AbortSignal): Promise<ImageBitmap | null> {
   const mine = before.then(async () => {

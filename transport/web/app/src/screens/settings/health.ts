@@ -10,7 +10,7 @@ export interface Line {
   id: keyof Health
   name: string
   figures: string
-  /** Whether the part works, or null if this is unknown. */
+  /** Whether the check passed, or null if this is unknown. */
   ok: boolean | null
   /** The server's message about what is wrong or unknown, in English. */
   text: string

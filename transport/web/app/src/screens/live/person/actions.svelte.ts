@@ -1,4 +1,5 @@
-// The actions of a facilitator on one person. A toast reports each success and each failure.
+// The actions of a facilitator on one person. A toast reports the result of each request. Direct
+// messages are sent through the outbox.
 import { api, ask } from '../../../api/client'
 import { words } from '../../../api/words'
 import { recall, remember } from '../../../device/remember'
