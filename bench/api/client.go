@@ -34,8 +34,8 @@ type Client struct {
 }
 
 // New returns a client for a server's URL. For an https URL, via is the plain address of the tunnel
-// to the server; otherwise it is "". timeout bounds separately the wait for a free connection, the
-// sending and the response.
+// to the server; otherwise it is "". timeout bounds each of the three phases of a request: the wait
+// for a free connection, the sending, and the response.
 func New(server, via string, timeout time.Duration) (*Client, error) {
 	u, err := ParseURL(server)
 	if err != nil {
@@ -78,7 +78,8 @@ func ParseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Address returns the host and port of a server's URL.
+// Address returns the host and port of a server's URL. Without a port in the URL, the port is 80 for
+// http and 443 for https.
 func Address(u *url.URL) (string, error) {
 	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	if port == "" || u.Host == "" {
@@ -92,7 +93,7 @@ func Address(u *url.URL) (string, error) {
 
 var errClosed = errors.New("server closed the connection without an answer")
 
-// silentError means that a server accepted a request but did not respond in time.
+// silentError means that a server accepted a connection but did not respond in time.
 type silentError struct {
 	within time.Duration
 	err    error
@@ -150,8 +151,8 @@ type Request struct {
 	// Stream, if set, is sent instead of Body. It contains Size bytes.
 	Stream io.Reader
 	Size   int
-	// Again means that the request is idempotent. GET and HEAD requests count as idempotent without
-	// it.
+	// Again means that the request is idempotent, so that Spread can retry it. GET and HEAD requests
+	// count as idempotent without it.
 	Again bool
 }
 
@@ -162,7 +163,7 @@ type Answer struct {
 	Body []byte
 	// Session is the session that the response issued, or else the request's session.
 	Session Session
-	// RetryAfter is the Retry-After header, or 0 if it is absent.
+	// RetryAfter is the Retry-After header, or 0 if it is absent or not a number of seconds.
 	RetryAfter time.Duration
 }
 

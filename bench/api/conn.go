@@ -15,9 +15,10 @@ import (
 // than the pause. Otherwise the pause would cause errors instead of latency.
 const Within = 30 * time.Second
 
-// Conn is a persistent connection that carries one request after another. It connects on first use,
-// and again after an error. A general HTTP client would cost the generator as much CPU time as the
-// server needs for the request. Conn is not safe for concurrent use.
+// Conn is a persistent connection that carries one request after another. It connects on first use.
+// It connects again after an error, and after an answer with Connection: close. A general HTTP
+// client would cost the generator as much CPU time as the server needs for the request. Conn is not
+// safe for concurrent use.
 type Conn struct {
 	// Address is the address to connect to; Host is the Host header.
 	Address, Host string

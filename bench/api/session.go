@@ -23,7 +23,7 @@ func (s Session) Cookie() string {
 }
 
 // Headers returns the header lines of the session, each with its CR LF, for a client that writes
-// its own requests.
+// its own requests. It returns "" if anonymous.
 func (s Session) Headers() string {
 	if s.session == "" {
 		return ""

@@ -28,8 +28,8 @@ func (s *Spread) Close() {
 	}
 }
 
-// Limits of retries: their number, the time after which no retry begins, and the first and the
-// longest pause before a retry.
+// Limits of retries: their number, and the time after which no retry begins. The pause before a
+// retry is a power of two times pauseFirst, and at most pauseLongest.
 const (
 	repeats      = 60
 	repeatWithin = 30 * time.Second

@@ -7,8 +7,8 @@ import (
 	"mime/multipart"
 )
 
-// Upload returns the request for a file. The body is generated while it is sent. content must
-// contain exactly size bytes.
+// Upload returns the multipart request that uploads a file. The body is generated while it is sent.
+// content must contain exactly size bytes.
 func Upload(s Session, path, name string, content io.Reader, size int) (*Request, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)

@@ -8,7 +8,7 @@ const (
 	Unknown Audience = iota
 	// Everyone means everyone in the codelab.
 	Everyone
-	// Facilitators means the facilitators. The event's owner can also receive it.
+	// Facilitators means the facilitators. The event's owner can also receive the event.
 	Facilitators
 	// FacilitatorsAndOwner means the facilitators and the event's owner.
 	FacilitatorsAndOwner
@@ -38,7 +38,8 @@ type ledger struct {
 	entries []Event
 }
 
-// number returns the event's number and whether it is new.
+// number returns the event's number and whether the event is new. A new event gets the next
+// number.
 func (l *ledger) number(e Event) (int, bool) {
 	if n, known := l.numbers[e.Seq]; known {
 		return n, false

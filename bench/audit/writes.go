@@ -10,7 +10,7 @@ const (
 	Unanswered
 	// Acknowledged means that the server has answered 2xx or sent an ack.
 	Acknowledged
-	// Refused means that the server has answered that it was not applied.
+	// Refused means that the server has answered that the write was not applied.
 	Refused
 )
 
@@ -23,7 +23,8 @@ type Writes struct {
 	UnansweredApplied int `json:"unanswered_applied"`
 	// Lost writes were acknowledged and are missing.
 	Lost int `json:"lost"`
-	// Doubled writes were found more than once, whatever the response was.
+	// Doubled is the number of additional copies of writes that were found more than once, whatever
+	// the response was.
 	Doubled int `json:"doubled"`
 	// Phantom writes were refused, or never sent, but were found.
 	Phantom int `json:"phantom"`
@@ -39,7 +40,8 @@ func (w *Writes) Add(more Writes) {
 	w.Phantom += more.Phantom
 }
 
-// Reconcile compares the fates of writes with the number of times that each was found.
+// Reconcile compares the fates of writes with the number of times that each was found. A write
+// beyond the end of found was not found.
 func Reconcile(fates []Fate, found []int) Writes {
 	var w Writes
 	for i, fate := range fates {

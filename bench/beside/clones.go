@@ -69,7 +69,7 @@ func (c *Clones) Run(ctx context.Context, target *server.Target) (*report.Result
 	return run(ctx, "clones", c.Config, target, func(s *site) load { return &clones{cfg: c, site: s, done: report.NewTally("clone")} })
 }
 
-// clones makes the clones.
+// clones is the additional load of a run of Clones.
 type clones struct {
 	cfg *Clones
 	*site

@@ -1,7 +1,7 @@
 // Package beside contains the scenarios that measure a workshop with and without an additional
-// load. One run alternates between periods with and without that load, so that the server and the
-// machine are the same for both. The report compares the chat latency and the server's memory of
-// the two.
+// load. One run has periods with and without that load, so that the server and the machine are the
+// same for both. The report compares the chat latency and the server's memory of the two kinds of
+// periods.
 //
 // In [Uploads], attendees of a separate codelab submit files. In [Clones], hundreds of people clone
 // the code of the steps at the same moment, from one address, again and again. This happens when a

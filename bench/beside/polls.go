@@ -79,7 +79,7 @@ type polls struct {
 	poll   *report.Tally
 	vote   *report.Tally
 	// Guarded by mu. fates contains the outcome of each voter's vote. counts contains, for each
-	// facilitator, the number of received frames with the poll's counts.
+	// facilitator, the number of frames with the poll's counts that arrived during the votes.
 	fates  []audit.Fate
 	counts []int
 }
@@ -146,7 +146,7 @@ func (l *polls) by(s api.Session, method, path string, body []byte) *api.Request
 	return &api.Request{Method: method, Path: path, Session: s, Body: body}
 }
 
-// open creates the poll and opens it.
+// open creates the poll and opens it. It returns false if either request failed.
 func (l *polls) open(due time.Time) bool {
 	path, lines := "/codelabs/"+l.live.Codelab+"/polls", ""
 	for i := range options {

@@ -19,8 +19,9 @@ import (
 	"atelier/bench/workshop"
 )
 
-// Uploads is a workshop in which people submit files. Phases of equal length alternate, and the
-// first one is without uploads. The fields with a help text are flags of cmd/atelier-bench.
+// Uploads is a workshop during which people submit files in another codelab. Phases of equal length
+// alternate, and the first one is without uploads. The fields with a help text are flags of
+// cmd/atelier-bench.
 type Uploads struct {
 	workshop.Config `kong:"set=attendees=500,set=duration=2m,set=join=10s,set=reads=0"`
 

@@ -224,9 +224,9 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 // They take 32 MiB.
 const maxSpoiled = 4 << 20
 
-// spoil records a message whose stamp does not belong to its number. The final number of sent
-// messages shows later which of the two is wrong. Beyond maxSpoiled the stamp counts as wrong, and
-// the message also counts as lost.
+// spoil records a message whose stamp does not belong to its number. When the sending has ended,
+// the count of sent messages shows whether the stamp or the number is wrong. Beyond maxSpoiled the
+// stamp counts as wrong, and the message also counts as lost.
 func (e *Engine) spoil(c *client, p int, n int64) {
 	e.current.Errors++
 	if e.spoiled == maxSpoiled {
@@ -306,8 +306,8 @@ func (e *Engine) retry(c *client) {
 	e.again(c, spread/10+time.Duration(e.rng.Int64N(int64(spread))))
 }
 
-// drop closes a connection without a close frame, like a failed network. The client reconnects
-// after a random time of at most spread.
+// drop closes a connection without a close frame, as if the client had crashed. The client
+// reconnects after a random time of at most spread.
 func (e *Engine) drop(c *client, spread time.Duration) {
 	if c.conn != nil {
 		c.conn.Close()

@@ -45,8 +45,8 @@ type Dialect struct {
 	Gap     string `json:"gap,omitempty"`
 	// Position finds, by a group named position, the position from which a client can resume. When
 	// the client reconnects, Resume is added to its path, with {{position}} filled in. {{epoch}} is
-	// filled in from a group named epoch of Ready, Gap or Position. Without Position and Resume, a
-	// client does not expect the messages that are sent while it is away.
+	// filled in from a group named epoch of Ready, Gap or Position. Without Resume, a client does
+	// not expect the messages that are sent while it is away.
 	Position string `json:"position,omitempty"`
 	Resume   string `json:"resume,omitempty"`
 	// Beside are the messages that a subscriber sends unprompted, in turn, one per interval of
@@ -92,14 +92,14 @@ func (d *Dialect) Check() error {
 	return errors.Join(append(problems, err)...)
 }
 
-// Reserved contains the names of places that columns must not have.
+// Reserved contains the names of places that are not allowed as names of columns.
 var Reserved = []string{"stamp", "seq", "pad", "position", "epoch", SignIn}
 
 // SignIn is the place that is replaced by the sign-in made from a client's values.
 const SignIn = "sign_in"
 
 // CheckPlaces refuses a flag's text with a place that is neither a column nor one of the flag's
-// own. Without columns, other text in braces is literal.
+// own. Without columns it accepts every text, because text in braces is literal then.
 func (d *Dialect) CheckPlaces(flag, text string, own ...string) error {
 	if d.Columns == nil {
 		return nil

@@ -78,7 +78,7 @@ type flight struct {
 	readers int32
 }
 
-// maxFlights is the maximum number of messages in Engine.flights, which limits it to 64 MB. The
+// maxFlights is the maximum number of messages in Engine.flights, which limits it to 64 MiB. The
 // time until the last subscriber received a message is not measured for later messages.
 const maxFlights = 8 << 20
 

@@ -13,8 +13,8 @@ import (
 // spareFiles is the number of descriptors that are reserved for files other than connections.
 const spareFiles = 32
 
-// enoughFiles refuses a job with more connections than the limit of open files of this
-// process. Otherwise, clients without a file descriptor would look as if the server refused them.
+// enoughFiles refuses a job whose connections need more files than this process can open.
+// Otherwise, clients without a file descriptor would look as if the server refused them.
 func enoughFiles(job *Job) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

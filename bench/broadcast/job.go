@@ -25,7 +25,8 @@ type Job struct {
 	// server's texts.
 	Secrets []string `json:"secrets,omitempty"`
 	// Subscribers and Publishers are the clients of this worker. First is the number of its first
-	// client, counted over all workers. It selects source addresses.
+	// client, counted over all workers. It selects source addresses and nodes, and gives each worker
+	// its own random numbers.
 	Subscribers []Seat `json:"subscribers"`
 	Publishers  []Seat `json:"publishers"`
 	First       int    `json:"first"`
@@ -61,8 +62,8 @@ type Seat struct {
 
 // Load is a period of sending. Times are on the run's timeline.
 type Load struct {
-	// Start is the time at which sending begins. Messages planned between From and Until are
-	// measured.
+	// Start is the time at which sending begins, and Until the time at which it ends. Messages
+	// planned between From and Until are measured.
 	Start time.Duration `json:"start"`
 	From  time.Duration `json:"from"`
 	Until time.Duration `json:"until"`
@@ -132,7 +133,8 @@ type Sample struct {
 	Sent       int64 `json:"sent"`
 	Deliveries int64 `json:"deliveries"`
 	Errors     int64 `json:"errors"`
-	Open       int   `json:"open"`
+	// Open is the number of ready subscribers at the end of the second.
+	Open int `json:"open"`
 	// Latencies contains the measured latencies, or is nil if there are none.
 	Latencies *latency.Histogram `json:"latencies,omitempty"`
 }
@@ -166,7 +168,7 @@ type Outcome struct {
 	// deliveries of measured messages, of all workers, to this worker's readers.
 	Messages int64 `json:"messages"`
 	Arrived  int64 `json:"arrived"`
-	// ByNode counts the messages that arrived, by node of the client.
+	// ByNode contains the share of each node in Arrived. A delivery belongs to the node of its reader.
 	ByNode []int64 `json:"by_node"`
 	// AllDeliveries counts the deliveries of all messages, measured or not.
 	AllDeliveries int64 `json:"all_deliveries"`
@@ -187,8 +189,8 @@ type Outcome struct {
 	Open    int            `json:"open"`
 	Ended   int            `json:"ended"`
 	// Gone is the number of subscribers that had been connected but were not at the end. Unsent
-	// counts the messages whose publisher was not connected. Acked counts the acknowledged
-	// messages.
+	// counts the messages whose publisher was not connected or could not send. Acked counts the
+	// acknowledged messages.
 	Gone   int   `json:"gone"`
 	Unsent int64 `json:"unsent"`
 	Acked  int64 `json:"acked"`

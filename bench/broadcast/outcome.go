@@ -26,7 +26,7 @@ func (e *Engine) arrived(f *Finish) bool {
 }
 
 // whole reports whether the subscriber has received everything that was sent, or as much as it can
-// after reconnecting too late for the last message.
+// after reconnecting too late for the last message. It returns false if the subscriber is not ready.
 func (c *client) whole(f *Finish, late bool) bool {
 	for p := range c.tracks {
 		t := &c.tracks[p]

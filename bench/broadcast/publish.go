@@ -139,8 +139,8 @@ type window struct {
 	moved time.Duration // when a message last arrived
 }
 
-// maxSilence is how long a publisher waits for the arrival of any of its messages. A message that
-// the server dropped must not stop the publisher forever.
+// maxSilence is how long a publisher waits for the arrival of any of its messages. Without this
+// limit, a server that drops all messages of a window would stop the publisher forever.
 const maxSilence = 2 * time.Second
 
 // fill sends a window of messages, and does so again whenever no message arrives for maxSilence.
@@ -181,7 +181,8 @@ func (e *Engine) windowed(p int, n int64, readers int32) {
 // refusals.
 const breath = 10 * time.Millisecond
 
-// refill sends another message after one that has ended.
+// refill schedules another message of an unthrottled publisher, after message n was received or
+// refused. wait is the pause before the other message.
 func (e *Engine) refill(p int, n int64, wait time.Duration) {
 	i := p - e.job.FirstPublisher
 	if e.load == nil || e.load.Stages[0].Rate != 0 || i < 0 || i >= len(e.job.Publishers) || e.over || n < e.windows[i].from {

@@ -16,12 +16,12 @@ type Finding struct {
 	// increase from A to B.
 	A, B, Change float64
 	// P is the probability that chance alone makes at least this difference. It is 1 with single
-	// runs.
+	// runs, and for numbers that must be 0.
 	P       float64
 	Verdict Verdict
 	// By is the rule that decided the verdict, if it was not the test.
 	By By
-	// Why, for NoMeaning, names the INVALID side and the reason.
+	// Why, for NoMeaning, names each INVALID side and the reasons.
 	Why string
 }
 
@@ -294,7 +294,8 @@ func (f *Finding) share() string {
 	return fmt.Sprintf("%+.1f %%", f.Change*100)
 }
 
-// chance formats p, or returns "-" if the verdict does not depend on p.
+// chance formats p. It returns "-" for NoMeaning, and for a number that must be 0 if the sides
+// differ.
 func (f *Finding) chance() string {
 	if f.By == ByZero || f.Verdict == NoMeaning {
 		return "-"

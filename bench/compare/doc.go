@@ -6,5 +6,6 @@
 //
 // A check that only looks for a slower server needs fewer runs. [Work.Judge] takes the ratio of the
 // two runs of each round, because both share the state of the machine in that minute. A work fails
-// if it is more than 7 % slower, and the 95 % interval of the ratio is below 1.
+// if it is more than 7 % slower, and the 95 % interval of the ratio is below 1. It also fails if
+// the new server had an error, for example a lost message.
 package compare

@@ -93,8 +93,10 @@ const (
 
 // Judge compares the two sides of a work. A round counts only if both of its runs are valid. An
 // invalid round makes the work invalid, unless the valid rounds show that the new server is slower.
-// An error of the new server is a failure, whatever the values are. If the base had an error, the
-// work is invalid, because there is no basis for comparison.
+// A work with fewer than two valid rounds is also invalid.
+//
+// If the base had an error, the work is invalid, because there is no basis for comparison.
+// Otherwise an error of the new server is a failure, whatever the values are.
 func (w Work) Judge() Row {
 	row := Row{Work: w}
 	var base, now, ratios []float64 // logarithms

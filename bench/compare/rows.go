@@ -86,7 +86,7 @@ func (i *Interval) String() string {
 }
 
 // ExitCode returns report.ExitFailed if any work fails. Otherwise, if any work is invalid, it
-// returns report.ExitInvalid.
+// returns report.ExitInvalid. Otherwise it returns report.ExitPassed.
 func (r *Rows) ExitCode() int {
 	switch {
 	case len(r.with(Fail)) > 0:

@@ -36,7 +36,8 @@ func atelier(size int) broadcast.Dialect {
 	}
 }
 
-// Atelier creates a codelab and registers an attendee for each client.
+// Atelier returns a function for Config.Prepare. The function creates a codelab on the server, and
+// registers an attendee for each client.
 func Atelier(target *server.Target, trust server.Trust, size int) func(context.Context, int, int) (*Endpoint, error) {
 	return func(ctx context.Context, subscribers, publishers int) (*Endpoint, error) {
 		client, err := target.Client(api.Within)

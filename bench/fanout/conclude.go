@@ -186,7 +186,8 @@ func (r *run) weights() {
 		return
 	}
 	if r.cfg.Scenario == "idle" && out.Connections.Open > 0 {
-		// The server may have returned more memory meanwhile than a few connections take.
+		// Since the first measurement, the server may have returned more memory to the system than a
+		// few connections take.
 		const perConnection = "memory per connection"
 		if out.Server.RSS > r.empty.RSS {
 			figure("bytes_per_connection", perConnection, float64(out.Server.RSS-r.empty.RSS)/float64(out.Connections.Open), "bytes")

@@ -33,21 +33,23 @@ type Config struct {
 	// Publishing is empty in the scenario idle, in which nobody publishes.
 	Publishing `kong:"-"`
 
-	// Scenario is fanout, idle, reconnect or slow.
+	// Scenario is fanout, idle, reconnect, slow or selftest.
 	Scenario    string `kong:"-"`
 	Subscribers int    `kong:"-"`
 	// Rest is the pause before the server without clients is measured. In this time, a server that
-	// has just started returns unused memory, which would otherwise make clients seem smaller.
+	// has just started returns unused memory. Otherwise the memory per connection would seem too
+	// small.
 	Rest     time.Duration `kong:"-"`
 	Duration time.Duration `kong:"-"`
-	// StepEvery is the interval between a subscriber's steps; 0 means no steps.
+	// StepEvery is the interval at which each subscriber goes to another step of the codelab; 0
+	// means never.
 	StepEvery time.Duration `kong:"-"`
 	// Stalled is the number of subscribers that stop reading in every second part of the measured
 	// time. Part is the length of a part.
 	Stalled int           `kong:"-"`
 	Part    time.Duration `kong:"-"`
-	// DropEvery is the interval at which all connections are dropped. Spread is the time over which
-	// the subscribers reconnect.
+	// DropEvery is the interval at which the connections of all subscribers are dropped. Spread is
+	// the time over which the subscribers reconnect.
 	DropEvery, Spread time.Duration `kong:"-"`
 
 	// Prepare makes the clients. It is called after the server was measured without clients.
@@ -132,7 +134,7 @@ type Progress struct {
 	Elapsed time.Duration
 	// Done is the elapsed part of the planned time, 0..1.
 	Done float64
-	// Open is the number of open connections. Wanted is the number that the run needs.
+	// Open is the number of connected subscribers. Wanted is the number of all subscribers.
 	Open, Wanted int
 	// The following fields are the numbers of the last second: sent messages, deliveries, failures,
 	// and the latency of the deliveries in milliseconds.

@@ -80,7 +80,8 @@ func (p *Peer) parse(text string) (u *url.URL, address string, err error) {
 // thereWithin is the timeout of the connection that checks whether the server exists.
 const thereWithin = 10 * time.Second
 
-// Generic returns the endpoint of any server.
+// Generic returns a function for Config.Prepare. The function makes the endpoint of any server from
+// the flags.
 func Generic(p *Peer) func(context.Context, int, int) (*Endpoint, error) {
 	return func(ctx context.Context, subscribers, publishers int) (*Endpoint, error) {
 		if err := p.Check(); err != nil {

@@ -94,7 +94,9 @@ func (r *run) job(worker int) *broadcast.Job {
 // reading. It is small, so that the server notices soon.
 const stalledBuffer = 16 << 10
 
-// connect opens all connections and waits for them.
+// connect opens all connections. It waits until all clients are ready, at most for Connect plus
+// Drain. It returns an error if no client is ready then, or earlier if the server has permanently
+// refused the first attempts.
 func (r *run) connect(ctx context.Context) error {
 	r.timeline.enter("connecting")
 	if _, err := r.workers.All(func(worker int) *workers.Order { return &workers.Order{Job: r.job(worker)} }); err != nil {
@@ -131,7 +133,7 @@ func (r *run) connect(ctx context.Context) error {
 // made.
 const enoughDenied = 10
 
-// muster combines the workers' numbers of ready clients.
+// muster combines the workers' counts of clients that are ready, refused or without an answer.
 func (r *run) muster() (*broadcast.Muster, error) {
 	reports, err := r.each(&workers.Order{Ready: true})
 	if err != nil {
@@ -246,8 +248,8 @@ func (r *run) stages() []broadcast.Stage {
 	return stages
 }
 
-// parts divides the measured time. If some subscribers stop reading, quiet and stalled parts
-// alternate, so both have the same conditions. Otherwise each stage is a part.
+// parts divides the measured time. If some subscribers stop reading, normal and stalled parts
+// alternate, so both have the same conditions. Otherwise each of several stages is a part.
 func (r *run) parts() []broadcast.Part {
 	var parts []broadcast.Part
 	switch {
@@ -278,7 +280,8 @@ func (r *run) partNames() []string {
 	return names
 }
 
-// drops plans the repeated closing of all connections. The last one leaves time to reconnect.
+// drops plans the repeated closing of all subscribers' connections. After the last closing there is
+// still time to reconnect.
 func (r *run) drops() error {
 	if r.cfg.DropEvery == 0 {
 		return nil

@@ -16,8 +16,8 @@ type search struct {
 	// unsure means that the generator was too slow for missed.
 	kept, missed float64
 	unsure       bool
-	// doubted is a rate that failed once, or 0. It is tried again, because a brief disturbance of
-	// the machine must not count as the server's limit.
+	// doubted is a rate that failed once, or 0. It is tried again, so that a brief disturbance of
+	// the machine does not count as the server's limit.
 	doubted float64
 }
 

@@ -30,7 +30,8 @@ type Inflictor struct {
 	restarts int // number of restarts of the database until now
 }
 
-// Choose chooses the node of a fault that names no node.
+// Choose returns a fault with its node. For a kill, a pause or a restart that names no node, it
+// chooses one at random.
 func (i *Inflictor) Choose(f Fault) Fault {
 	switch f.Kind {
 	case Kill, Pause, Restart:
@@ -41,7 +42,8 @@ func (i *Inflictor) Choose(f Fault) Fault {
 	return f
 }
 
-// Harmed returns the nodes that a fault affects, counted from 0.
+// Harmed returns the nodes that a fault affects, counted from 0. Of a cut A-B, it returns only A.
+// It returns none if the cut is not valid.
 func (i *Inflictor) Harmed(f Fault) []int {
 	switch f.Kind {
 	case Kill, Pause, Restart:

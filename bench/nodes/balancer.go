@@ -59,7 +59,7 @@ func Balance(listen string, nodes int) (*Balancer, error) {
 // URL returns the balancer's address.
 func (b *Balancer) URL() string { return "http://" + b.listener.Addr().String() }
 
-// Put sets a node's public address and internal URL.
+// Put sets a node's public address and internal URL, and marks the node as ready.
 func (b *Balancer) Put(node int, public, internal string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -137,8 +137,9 @@ func (c *Cluster) Stop() error {
 	return errors.Join(problems...)
 }
 
-// Remove removes all created files. Every node must have ended. With keep, the folders of the
-// nodes, the started database and the shared files stay, and Remove returns them.
+// Remove removes all created files, and the database. Every node must have ended. With keep, the
+// folders of the nodes, the started database server and the shared files stay, and Remove returns
+// their paths. A database on a running server is dropped even with keep.
 func (c *Cluster) Remove(keep bool) (kept []string, err error) {
 	if keep {
 		for _, p := range c.Processes {

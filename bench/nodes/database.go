@@ -22,7 +22,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// databaseWithin is the timeout for the start and the stop of the database.
+// databaseWithin is the timeout of a start, a stop and a statement of the database.
 const databaseWithin = 30 * time.Second
 
 // ErrNoPostgres means that no PostgreSQL is installed.

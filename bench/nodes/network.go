@@ -202,8 +202,8 @@ func (n *Network) close() {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// The ports of nodes are below the range that Linux uses for outgoing connections. A connection of
-// the generator, which opens thousands, cannot take such a port before its node listens.
+// The ports of nodes are below the range that Linux uses for outgoing connections. The generator
+// opens thousands of connections, and none of them can take such a port before the node listens.
 const (
 	lowestPort = 12_000
 	portCount  = 18_000

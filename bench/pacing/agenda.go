@@ -44,7 +44,7 @@ func (a *Agenda) Stream(start time.Duration, p Pacer, do func(due time.Duration)
 }
 
 // Run runs all operations scheduled up to now, in the order of the planned times, and returns the
-// time of the next one. Each operation receives its planned time, because latency and the
+// time of the next one, or Never. Each operation receives its planned time, because latency and the
 // generator's own lag both count from it.
 func (a *Agenda) Run(now time.Duration) time.Duration {
 	for len(a.entries) > 0 && a.entries[0].due <= now {

@@ -27,8 +27,8 @@ func (u *uniform) Next() (time.Duration, bool) {
 	if u.perSecond <= 0 {
 		return 0, false
 	}
-	// The time is computed from the count instead of the last time, because rounding errors must
-	// not add up.
+	// The time is computed from the count instead of the last time, so that rounding errors do not
+	// add up.
 	due := time.Duration(float64(u.count) / u.perSecond * float64(time.Second))
 	if due >= u.during {
 		return 0, false

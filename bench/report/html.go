@@ -141,7 +141,7 @@ func (r *Result) WriteHTML(path string) error {
 	return write(path, b)
 }
 
-// word returns the verdict as one word, and its severity.
+// word returns the verdict in a few words, and its severity: good, doubt or bad.
 func (r *Result) word() (word, kind string) {
 	switch {
 	case len(r.Verdict.Failures) > 0:

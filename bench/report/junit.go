@@ -36,8 +36,8 @@ type (
 	}
 )
 
-// WriteJUnit writes the verdict of a judged run as JUnit XML. A fault of the server is a failure,
-// and an invalid run is an error.
+// WriteJUnit writes the verdict of a judged run as JUnit XML. A fault of the server is a failure. An
+// invalid run without such a fault is an error.
 func (r *Result) WriteJUnit(path string) error {
 	class := "atelier-bench." + r.Scenario
 	took := fmt.Sprintf("%.3f", r.Duration)

@@ -8,8 +8,8 @@ import (
 )
 
 // Node is the resource usage of one of several servers. CPU is the usage during the measured time,
-// in cores. RSS is the resident memory at its end, in bytes. PeakRSS is the peak since the start of
-// the process, or RSS if the peak is unknown.
+// in cores. RSS is the resident memory at the end of this time, in bytes. PeakRSS is the peak since
+// the start of the process, or RSS if the peak is unknown.
 type Node struct {
 	Name    string  `json:"name"`
 	CPU     float64 `json:"cpu"`

@@ -27,8 +27,8 @@ type Result struct {
 	Latency latency.Summary
 	// Counts is the histogram that Latency summarizes. It is nil if only the summary is known.
 	Counts *latency.Histogram
-	// Last is the time from the planned sending of a message to its receipt by the last receiver
-	// that reads.
+	// Last summarizes the times from the planned sending of a message to its receipt by the last
+	// receiver that reads. It is nil if these times were not measured.
 	Last *latency.Summary
 	// Messages is the number of sent messages that were planned for the measured time. Deliveries is
 	// the number of their deliveries.
@@ -37,7 +37,8 @@ type Result struct {
 
 	// Attendees, Facilitators and Joined are the numbers of people in a workshop.
 	Attendees, Facilitators, Joined int
-	// Connections contains the connections of a run without people. It is nil for other runs.
+	// Connections contains the numbers of connections of a fan-out, such as fanout, idle, reconnect
+	// and slow. It is nil for other scenarios.
 	Connections *Connections
 	// Events is the number of received stored events of all kinds. Acked is the number of
 	// acknowledged operations.
@@ -134,7 +135,7 @@ type Sample struct {
 	Errors     int64   `json:"errors"`
 	// Open is the number of open connections.
 	Open int `json:"open"`
-	// CPU and the following fields are values of the server, if they could be read.
+	// CPU and the following fields up to Queued are values of the server, if they could be read.
 	CPU        float64 `json:"cpu"`
 	RSS        int64   `json:"rss"`
 	Heap       int64   `json:"heap"`
@@ -212,9 +213,10 @@ type Audit struct {
 	// messages that nobody sent in this run.
 	Forged  int `json:"forged,omitempty"`
 	Foreign int `json:"foreign,omitempty"`
-	// Away events were sent while a subscriber was not connected, to a server that does not replay
-	// missed events. They do not count as Missed. AwayMeant means that this is not a failure,
-	// because the run itself disconnects people, or because the server reports gaps with a resync.
+	// Away events were sent while a subscriber was not connected to a server that does not replay
+	// missed events, or are in a gap that the server reported. They do not count as Missed.
+	// AwayMeant means that this is not a failure, because the run itself disconnects people, or
+	// because the server reports gaps with a resync.
 	Away      int  `json:"away,omitempty"`
 	AwayMeant bool `json:"-"`
 	// Resyncs is the number of gaps that the server reported to people who read.
@@ -278,9 +280,8 @@ type Stalled struct {
 	// Closed is the number of connections that ended while their clients did not read.
 	Closed int `json:"closed"`
 	// Resynced clients received a resync, with which the server reports a gap. CaughtUp clients
-	// missed nothing.
-	// Unfinished clients did not receive everything in time. Gaps are gaps that the server did not
-	// report, and count as loss.
+	// missed nothing. Unfinished clients did not receive everything in time. Gaps counts the clients
+	// that missed events without a resync. These events count as lost.
 	Resynced   int `json:"resynced"`
 	CaughtUp   int `json:"caught_up"`
 	Unfinished int `json:"unfinished"`
@@ -326,8 +327,8 @@ type Generator struct {
 	// Turns is the time between two polls of the sockets. It bounds the delay in reading a
 	// delivery.
 	Turns latency.Summary `json:"turns"`
-	// CPU is the CPU usage of all workers, in cores. Busy is the busy share of the busiest socket
-	// loop.
+	// CPU is the CPU usage of all processes of the generator, in cores. Busy is the busy share of
+	// the busiest socket loop.
 	CPU  float64 `json:"cpu"`
 	Busy float64 `json:"busy"`
 	// Shed is the number of operations that were never sent.
@@ -341,8 +342,8 @@ type Generator struct {
 }
 
 // Server is the server's resource usage. CPU is the usage during the measured time, in cores. RSS
-// is the resident memory at its end, in bytes. PeakRSS is the peak since the start of the process,
-// or RSS if the peak is unknown.
+// is the resident memory at the end of this time, in bytes. PeakRSS is the peak since the start of
+// the process, or RSS if the peak is unknown.
 type Server struct {
 	CPU     float64 `json:"cpu"`
 	RSS     int64   `json:"rss"`

@@ -21,9 +21,10 @@ type Search struct {
 type Limit string
 
 // These are the reasons why a search ends. LimitedByServer means that the server missed a threshold
-// at a rate just above. With LimitedByGenerator, the generator was too slow at this rate, so the
-// server may be faster. With LimitedBySteps, all permitted steps were used. With LimitedByRange,
-// the next rate would exceed the maximum. With LimitedByError, a step could not run.
+// at LowestMissed, and that the search needs no rate in between. With LimitedByGenerator, the
+// generator was too slow for LowestMissed, so the server may be faster. With LimitedBySteps, all
+// permitted steps were used. With LimitedByRange, the next rate would exceed the maximum. With
+// LimitedByError, a step could not run.
 const (
 	LimitedByServer       Limit = "server"
 	LimitedByGenerator    Limit = "generator"

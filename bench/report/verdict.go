@@ -14,7 +14,8 @@ type Limits struct {
 	// loops. 0 means no bound.
 	MaxLag  time.Duration
 	MaxBusy float64
-	// AllowLag accepts a run whose generator was late.
+	// AllowLag accepts a run whose generator was late or busy, lacked a resource of its machine, or
+	// did not send all operations.
 	AllowLag bool
 	// Thresholds contains the caller's thresholds. They replace the defaults for the same number
 	// (lost, duplicated, reordered, resyncs, refused, …).
@@ -77,7 +78,7 @@ func (r *Result) Judge(limits *Limits) error {
 			v.Failures = append(v.Failures, fmt.Sprintf(format, args...))
 		}
 	}
-	// These numbers must be zero unless the caller allows more.
+	// These numbers must be zero, unless the caller has a threshold for them.
 	zero := func(metric string, n int, many string, one ...string) {
 		named := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == metric })
 		if n == 1 && one != nil {

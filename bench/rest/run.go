@@ -113,8 +113,8 @@ func (r *run) plan() {
 }
 
 // load sends the requests. It returns the server's usage at the beginning of the measured time and
-// at the end of the load. open makes the worker of a
-// connection, and read makes a request of a reading worker.
+// at the end of the load. open makes the worker of a connection, and read makes a request of a
+// reading worker.
 func (r *run) load(ctx context.Context, open func(i int) *worker, read request) (begin, end timeline.Weight) {
 	weigh := r.timeline.Weigh(r.from, r.target)
 	var working sync.WaitGroup

@@ -8,6 +8,6 @@
 //
 // [Target.Watch] measures the servers of a target every second.
 //
-// A Process is not safe for concurrent use, except for Usage and InternalURL. The child dies with
-// its parent.
+// A Process is not safe for concurrent use, except for Usage and InternalURL. The started process
+// ends with its parent.
 package server

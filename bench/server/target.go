@@ -16,7 +16,7 @@ type Target struct {
 	URL, AdminID, AdminPW string
 	// Via is the address of the tunnel to a server that uses TLS, or "".
 	Via string
-	// Process is set if the run has started exactly one server. The server must be running.
+	// Process is set if the run has started a single server, which runs when the scenario begins.
 	Process *Process
 	// Usage measures the server, and Inside reads its metrics. Each is nil if the run cannot do
 	// this. Both are safe for concurrent use. For several nodes they return the sum.
@@ -109,8 +109,8 @@ func sum(nodes []Node) (all Usage, err error) {
 	return all, err
 }
 
-// Measure reads the metrics of all nodes concurrently. For a node that is down or paused, the
-// result contains only its usage.
+// Measure reads the usage and the metrics of all nodes concurrently. Values that cannot be read are
+// zero, such as the metrics of a node that is down or paused.
 func Measure(nodes []Node) []Inside {
 	all := make([]Inside, len(nodes))
 	var looking sync.WaitGroup
@@ -121,7 +121,8 @@ func Measure(nodes []Node) []Inside {
 	return all
 }
 
-// insides returns the sum of all nodes, and each node's values as its parts.
+// insides returns the sum of all nodes, with each node's values in Nodes. GCPause is the maximum
+// instead of the sum.
 func insides(nodes []Node) (Inside, error) {
 	all := Inside{Nodes: Measure(nodes)}
 	for _, in := range all.Nodes {

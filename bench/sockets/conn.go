@@ -297,8 +297,8 @@ func (c *Conn) Resume() {
 	c.watch()
 }
 
-// Close ends the connection without a close frame, like a failed network. Handler.Closed is not
-// called.
+// Close ends the connection without a close frame, as if the client had crashed. Handler.Closed is
+// not called.
 func (c *Conn) Close() { c.release() }
 
 // write writes p to the socket. Bytes that do not fit wait, and a connection with too many waiting

@@ -204,8 +204,8 @@ func (c *Timeline) Samples() []report.Sample {
 	defer c.mu.Unlock()
 	numbers := make([]int64, 0, len(c.seconds))
 	for n, s := range c.seconds {
-		// The second in which the run ended can have only a measurement of the server. It is
-		// omitted.
+		// Seconds with only a measurement of the server are omitted, such as the second in which the
+		// run ended.
 		if s.reported {
 			numbers = append(numbers, n)
 		}

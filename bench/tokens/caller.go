@@ -16,7 +16,7 @@ type caller struct {
 	node    int
 	conn    api.Conn
 
-	// trips counts the requests of each operation.
+	// trips counts the retries and the failures of each operation.
 	trips map[string]trip
 }
 

@@ -21,7 +21,8 @@ import (
 	"atelier/bench/timeline"
 )
 
-// run is one load test. Only the goroutine of Run changes it.
+// run is one load test. Only the goroutine of Run changes it, except that inflict adds the injected
+// faults to the result.
 type run struct {
 	cfg     *Config
 	target  *server.Target
@@ -220,8 +221,8 @@ func (r *run) restart(ctx context.Context, c *crowd) error {
 	return nil
 }
 
-// expiry measures the server in the minute in which the tokens expire, and in a quiet minute before
-// it.
+// expiry measures the server in the minute in which the tokens expire, and before it in a quiet
+// time of at most a minute.
 func (r *run) expiry(ctx context.Context, c *crowd, ends time.Time) error {
 	const window = time.Minute
 	if quiet := time.Until(ends) - window - 10*time.Second; quiet > window {

@@ -40,7 +40,7 @@ type worker struct {
 	// with exactly one winner.
 	raced, won int
 	// begun is the number of pairs scheduled in the measured time. contested is the number of these
-	// that were raced.
+	// that were planned for two callers.
 	begun, contested int
 }
 

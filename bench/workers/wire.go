@@ -21,7 +21,7 @@ type Order struct {
 	// Job begins a run and ends the previous one.
 	Job *broadcast.Job `json:"job,omitempty"`
 	// Connect dials all clients, spread over this duration. Ready requests the number of connected
-	// clients.
+	// clients. For the fields below, see the methods of broadcast.Engine with the same names.
 	Connect *time.Duration    `json:"connect,omitempty"`
 	Ready   bool              `json:"ready,omitempty"`
 	Load    *broadcast.Load   `json:"load,omitempty"`

@@ -61,7 +61,7 @@ func gone(err error) bool {
 	return false
 }
 
-// lastWithin is the timeout of the last message, because a coordinator that does not read must not
+// lastWithin is the timeout of the last message, so that a coordinator that does not read cannot
 // block a worker.
 const lastWithin = time.Second
 
@@ -143,8 +143,8 @@ func (w *worker) do(o *Order) *Report {
 // begin creates the clients of a job.
 func (w *worker) begin(job *broadcast.Job) error {
 	w.drop()
-	// A coordinator that does not read must not stop the loop. Samples wait, and are dropped if
-	// there are too many.
+	// A coordinator that does not read cannot stop the loop, because samples wait in this channel,
+	// and are dropped if there are too many.
 	samples := make(chan broadcast.Sample, 100)
 	engine, err := broadcast.NewEngine(job, w.clock, w.base+w.offset, func(s broadcast.Sample) {
 		select {
@@ -190,8 +190,8 @@ func boot() string {
 	return strings.TrimSpace(string(b))
 }
 
-// strangers is the maximum number of connections that have not yet proved the secret. Each has
-// proveWithin to do so, so they must not block each other.
+// strangers is the maximum number of connections that have not yet proved the secret. They prove it
+// concurrently, because each can take up to proveWithin.
 const strangers = 256
 
 // Listen serves coordinators that have the secret, one after another, until ctx ends. It refuses a

@@ -47,7 +47,7 @@ type member struct {
 // Plan describes the workers of a group.
 type Plan struct {
 	// Processes is the number of processes on this machine, started from Binary with the arguments
-	// Args. With 1, the worker runs inside this process.
+	// Args. With at most 1, the worker runs inside this process.
 	Processes int
 	Binary    string
 	Args      []string

@@ -15,7 +15,8 @@ import (
 // ownSteps is the number of steps of the run's own codelab.
 const ownSteps = 8
 
-// prepare returns the run's codelab, with its steps.
+// prepare returns the run's codelab, with its steps. Unless the codelab exists, prepare imports or
+// creates it.
 func prepare(client *api.Client, admin api.Session, cfg *Config) (*api.Codelab, error) {
 	id := cfg.CodelabID
 	switch {

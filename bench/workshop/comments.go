@@ -25,7 +25,7 @@ type commentLedger struct {
 }
 
 // annotate lets an attendee comment on a new range. Every third comment is on a range that already
-// has a thread.
+// has a thread, if there is one.
 func (c *crowd) annotate(due time.Duration) {
 	p := c.active()
 	if p == nil {

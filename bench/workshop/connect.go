@@ -121,8 +121,8 @@ func (c *crowd) elsewhere(node int, now time.Duration) int {
 	return to
 }
 
-// backoff returns a random delay before an attempt, because thousands of people who lost the same
-// server must not reconnect simultaneously. The range of the delay allows 4,000 reconnections per
+// backoff returns a random delay before an attempt, so that thousands of people who lost the same
+// server do not reconnect simultaneously. The range of the delay allows 4,000 reconnections per
 // second, which one core handles. It doubles with each further failure, at most three times.
 func (c *crowd) backoff(attempt int) time.Duration {
 	spread := c.spread() << min(attempt-1, 3)

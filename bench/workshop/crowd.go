@@ -42,10 +42,10 @@ type crowd struct {
 	walk    walk
 
 	measurements
-	// disconnects counts ended connections and protocol errors, by cause. It omits connections that
-	// end while down is set.
+	// disconnects counts ended connections, failed attempts and protocol errors, by cause. It omits
+	// ended connections and failed attempts while down is set.
 	disconnects map[string]int
-	// down means that all nodes were killed or restarted and are not ready again.
+	// down means that all nodes were killed or restarted, and are not ready again yet.
 	down bool
 	// faults contains the injected faults, ordered by time.
 	faults []*harm

@@ -1,8 +1,8 @@
 // Package workshop is the scenario of a live workshop. Up to some thousand attendees register and
 // connect at the same time. Then they walk through the steps, chat, ask for help and comment on the
-// text, while facilitators respond. Some attendees stop reading. On request the server is killed
-// and restarted during the run. At the end the package verifies that everything acknowledged still
-// exists.
+// text, while facilitators respond. Some attendees stop reading. On request, faults are injected
+// during the run, for example a kill and restart of the server. At the end the package verifies
+// that everything acknowledged still exists.
 //
 // # Ownership
 //

@@ -54,7 +54,8 @@ func (r *run) faults(ctx context.Context) error {
 	return nil
 }
 
-// harm injects one fault. Times count from the beginning of the fault.
+// harm injects one fault and waits until everybody has resumed, at most for resumeWithin. The times
+// in the report count from the beginning of the fault.
 func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 	c := r.crowd
 	h := &harm{fault: fault, nodes: r.inflictor.Harmed(fault), failed: map[string]int{}}

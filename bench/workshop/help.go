@@ -32,7 +32,8 @@ type helpRequest struct {
 // helpState is the state of an attendee's own requests for help.
 type helpState struct {
 	open bool
-	// asked and acked are numbers of requests. seen is the number of their events that anybody
+	// asked is the number of requests, without those that were refused or certainly not sent. acked
+	// is the number of acknowledged requests. seen is the number of their events that anybody
 	// received.
 	asked, acked, seen int
 }

@@ -60,7 +60,7 @@ type measurements struct {
 
 	// byNode counts deliveries to the clients of each node.
 	byNode []int64
-	// measuredChat counts chat messages that were sent in the measured time.
+	// measuredChat counts sent chat messages that were planned for the measured time.
 	measuredChat int64
 	// events counts all received stored events.
 	events int64

@@ -29,9 +29,9 @@ func (c *crowd) storm() {
 	})
 }
 
-// register registers an attendee. Latency counts from the first attempt. An attempt without a
-// response may have been applied. The attendee sends a PIN, so the next attempt is then a rejoin. If
-// the server registers somebody twice, its list of attendees shows two records.
+// register registers an attendee. Latency counts from the planned time of the first attempt. An
+// attempt without a response may have been applied. The attendee sends a PIN, so the next attempt is
+// then a rejoin. If the server registers somebody twice, its list of attendees shows two records.
 func (c *crowd) register(p *person, due time.Duration, try int) {
 	body := fmt.Sprintf(`{"name":%q,"code":"%06d","email":""}`, p.name, p.index)
 	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/register", Body: []byte(body), Again: true}

@@ -20,7 +20,8 @@ var errShed = errors.New("too many requests in progress")
 
 // request makes a REST call of a person, planned for due, on a separate goroutine. Afterwards it
 // calls then on the loop. The fate is Acknowledged for 2xx, and Refused for any other response,
-// except for a 503 in a run with faults.
+// except for a 503 in a run with faults. Without a response it is Unanswered, or Unsent if the
+// request certainly did not arrive.
 func (c *crowd) request(op operation, due time.Duration, p *person, r *api.Request, then func(audit.Fate, *api.Answer, error)) {
 	if c.underway >= maxUnderway {
 		c.shed++

@@ -116,8 +116,9 @@ func (r *run) prepare() error {
 	return nil
 }
 
-// join lets everybody register and connect, and waits at most for Config.Join and Config.Drain. The
-// facilitators are first, because they must receive all events.
+// join lets everybody register and connect. The facilitators are first, because they must receive
+// all events. join waits for them at most for Config.Drain, and for everybody at most for
+// Config.Join plus Config.Drain.
 func (r *run) join(ctx context.Context) {
 	r.crowd.timeline.Enter(timeline.Connecting)
 	c := r.crowd

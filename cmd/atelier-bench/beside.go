@@ -10,7 +10,7 @@ import (
 	"atelier/bench/beside"
 )
 
-// uploadsCommand measures a workshop while other people submit files.
+// uploadsCommand measures a workshop with and without other people who submit files.
 type uploadsCommand struct {
 	beside.Uploads
 	serverFlags
@@ -27,7 +27,7 @@ func (u *uploadsCommand) Run(ctx context.Context) error {
 	return runWorkshop(ctx, &u.serverFlags, &u.outputFlags, &u.Config, u.Uploads.Run)
 }
 
-// clonesCommand measures a workshop while hundreds of Git clients clone the code.
+// clonesCommand measures a workshop with and without hundreds of Git clients that clone the code.
 type clonesCommand struct {
 	beside.Clones
 	serverFlags
@@ -57,7 +57,7 @@ func (clonerCommand) Run(ctx context.Context) error {
 	return beside.ServeClones(ctx, os.Stdin, os.Stdout)
 }
 
-// pollsCommand measures a workshop while its attendees vote in polls.
+// pollsCommand measures a workshop before and while its attendees vote in a poll.
 type pollsCommand struct {
 	beside.Polls
 	serverFlags

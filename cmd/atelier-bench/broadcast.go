@@ -21,8 +21,8 @@ import (
 	"atelier/bench/workers"
 )
 
-// clientFlags describe the workers of the generator and, for a server other than Atelier, its
-// protocol.
+// clientFlags describe the workers of the generator. For a server other than Atelier, they also
+// describe the protocol, the clients and the process of that server.
 type clientFlags struct {
 	Workers  int      `placeholder:"N" group:"Generator" help:"Number of generator processes; the default is one per 15,000 connections, or per 6,000 over TLS."`
 	WorkerAt []string `placeholder:"HOST:PORT" group:"Generator" help:"Worker on another machine, which runs 'atelier-bench worker --listen'. Repeatable."`
@@ -37,12 +37,12 @@ type clientFlags struct {
 	Binary   bool     `group:"Any server" help:"Send binary messages instead of text; \\x00 to \\xff in --hello, --send and --answer are bytes then. Patterns match the received bytes, and a byte that is not UTF-8 counts as one character."`
 	Send     string   `placeholder:"TEXT" group:"Any server" help:"Message to publish: {{stamp}} and {{seq}} are filled in, and {{pad}} up to --size bytes. For event streams it is posted."`
 	Match    string   `placeholder:"REGEX" group:"Any server" help:"Pattern of a received message, with groups named stamp and seq. In an event stream it matches the data of each event, without 'data: '."`
-	Ready    string   `placeholder:"REGEX" group:"Any server" help:"Pattern that a client waits for before it counts as connected; a group named epoch is kept for --resume."`
+	Ready    string   `placeholder:"REGEX" group:"Any server" help:"Pattern that a client waits for before it counts as connected; the text of a group named epoch is kept for --resume."`
 	Ack      string   `placeholder:"REGEX" group:"Any server" help:"Pattern of an acknowledgement, with a group named seq."`
 	Refusal  string   `placeholder:"REGEX" group:"Any server" help:"Pattern of a refusal, with a group named seq."`
 	Resume   string   `placeholder:"TEXT" group:"Any server" help:"Text that a reconnecting client adds to the path; {{position}} and {{epoch}} are the last values found."`
 	Position string   `placeholder:"REGEX" group:"Any server" help:"Pattern of a position to resume from, with a group named position."`
-	Answer   []string `placeholder:"IN=OUT" sep:"none" group:"Any server" help:"Answer a message, or a line of one, that is exactly IN with OUT, for heartbeats. Repeatable."`
+	Answer   []string `placeholder:"IN=OUT" sep:"none" group:"Any server" help:"Send OUT after each received message, or line of a message, that is exactly IN, for heartbeats. Repeatable."`
 	Publish  string   `placeholder:"URL" group:"Any server" help:"Address to post messages to, for event streams; the default is --url."`
 	PID      int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process id of the server on this machine, for its memory and processor time."`
 
@@ -50,12 +50,12 @@ type clientFlags struct {
 	people *fanout.Clients
 	// steps is the maximum number of steps of a search; 0 for no search.
 	steps int
-	// small means that the number of listeners is firstListeners, because --subscribers is not
-	// given.
+	// small means that the number of listeners is firstListeners, because the server is not Atelier
+	// and --subscribers is not given.
 	small bool
 }
 
-// broadcastFlags are the flags of all scenarios with publishers and listeners.
+// broadcastFlags are the common flags of the scenarios fanout, idle, reconnect and slow.
 type broadcastFlags struct {
 	Duration *time.Duration `placeholder:"DURATION" help:"Measured time; the default is 30s, or the sum of all --stages."`
 
@@ -97,7 +97,7 @@ func (p *publishFlags) settle(b *broadcastFlags) {
 
 type fanoutCommand struct {
 	StepEvery time.Duration `default:"0s" help:"Time between two steps of a subscriber; 0 for none. Not with --generic."`
-	FindMax   bool          `help:"Find the highest rate that keeps all thresholds: double --rate until a rate misses a threshold twice, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report describes the step with the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
+	FindMax   bool          `help:"Find the highest rate that keeps all thresholds. The search doubles --rate until a rate misses a threshold twice, or halves it until a rate keeps all. Then it bisects until the gap is 5 %. Each step is a run of --duration (10s). The report describes the step with the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
 	Steps     int           `default:"20" help:"Maximum number of steps of --find-max."`
 	publishFlags
 	broadcastFlags
@@ -220,7 +220,8 @@ func (b *broadcastFlags) checkPrometheus() error {
 // usual is the default duration of a load.
 const usual = 30 * time.Second
 
-// last sets the measured duration: --duration, or the sum of all --stages, or usual.
+// last sets the measured duration: --duration, or the sum of all --stages, or usual. It returns an
+// error if --duration is shorter than this sum.
 func (b *broadcastFlags) last() error {
 	together := b.Stages.Together()
 	b.Config.Duration = cmp.Or(together, usual)
@@ -287,7 +288,7 @@ func (b *broadcastFlags) plan() error {
 	return nil
 }
 
-// broadcast shows the progress of a run with publishers and listeners.
+// broadcast shows the progress of a run of fanout, idle, reconnect, slow or the self-test.
 func (s *screen) broadcast(p fanout.Progress) {
 	st := status{Phase: p.Phase, Elapsed: p.Elapsed, Done: p.Done, P99: p.P99}
 	add := func(name, format string, args ...any) {

@@ -81,7 +81,7 @@ func (c *pairCommand) Validate() error {
 func (c *pairCommand) Run(ctx context.Context) error { return c.run(ctx, measure) }
 
 // run does the same as Run, with a measurement that tests can replace. After an interruption or a
-// failed run, it writes and compares the results so far.
+// failed run, it writes the reports so far. It compares them if each binary has at least one.
 func (c *pairCommand) run(ctx context.Context, measure func(context.Context, []string) ([]byte, error)) error {
 	reports, broken := c.rounds(ctx, measure)
 	if ctx.Err() != nil {
@@ -105,7 +105,8 @@ func (c *pairCommand) run(ctx context.Context, measure func(context.Context, []s
 	return broken
 }
 
-// rounds runs both binaries alternately, and returns the reports of A and of B.
+// rounds runs both binaries alternately, and returns the reports of A and of B. With an error, it
+// also returns the reports so far.
 func (c *pairCommand) rounds(ctx context.Context, measure func(context.Context, []string) ([]byte, error)) (reports [2][][]byte, err error) {
 	args := c.Args
 	if len(args) > 0 && args[0] == "--" {
@@ -130,7 +131,8 @@ func (c *pairCommand) rounds(ctx context.Context, measure func(context.Context, 
 	return reports, nil
 }
 
-// keep writes reports to a file, or to a temporary one, and reads them.
+// keep writes reports to the file at path, and reads them back as a set. If path is "", it uses a
+// temporary file.
 func keep(path string, reports [][]byte) (*compare.Set, error) {
 	if path == "" {
 		f, err := os.CreateTemp("", "atelier-bench-*.json")
@@ -155,7 +157,7 @@ func measure(ctx context.Context, args []string) ([]byte, error) {
 
 // measureIn does the same as measure, in a separate folder that also contains the server's data and
 // logs. The folder has no config.toml. An older server therefore does not read this tree's file,
-// which can have keys that the server does not know. If folder is "", the current folder is used.
+// which can have keys that the server rejects. If folder is "", the current folder is used.
 func measureIn(ctx context.Context, folder string, args []string) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {

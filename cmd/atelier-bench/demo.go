@@ -144,8 +144,8 @@ func (w *demoWorkshop) rehearse(ctx context.Context, people int) error {
 		map[string]any{"people": people, "minutes": max(int(lasts/time.Minute), 1), "force": true})
 }
 
-// keep starts the next rehearsal whenever one has ended, until ctx ends. A rehearsal ends after an
-// hour, or if its node was killed.
+// keep starts the next rehearsal whenever one has ended, until ctx ends. A rehearsal ends after at
+// most longestRehearsal, or if its node was killed.
 func (w *demoWorkshop) keep(ctx context.Context, people int) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()

@@ -28,7 +28,7 @@ type nodesDemo struct {
 	// Used only by the goroutine of run.
 	states  []string
 	changed chan change
-	drawn   int // lines of the table
+	drawn   int // number of lines on the terminal that the next table replaces
 	last    string
 }
 
@@ -137,7 +137,7 @@ func (d *nodesDemo) turn(ctx context.Context, i int) {
 }
 
 // draw shows the nodes. On a terminal it redraws the table in place. Otherwise it prints the table
-// after each change.
+// only if the state of a node has changed.
 func (d *nodesDemo) draw() {
 	var table, states strings.Builder
 	fmt.Fprintf(&table, "  %-6s%-12s%s\n", "NODE", "STATE", "CONNECTIONS")

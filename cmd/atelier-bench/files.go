@@ -12,8 +12,8 @@ import (
 // file is an output file named by a flag.
 type file struct{ flag, path string }
 
-// checkFiles refuses files that cannot be written or would be overwritten, before the run instead
-// of after it.
+// checkFiles refuses paths that are "-" or a folder, or are in no existing folder. It also refuses
+// one file for two outputs. Without this check, the error would only appear after the run.
 func checkFiles(files []file) error {
 	var problems []error
 	for i, f := range files {

@@ -6,10 +6,10 @@
 //	atelier-bench uploads --attendees 500 --duration 2m --spawn
 //	atelier-bench demo
 //
-// The exit code is 0 when the run passed. It is 1 when messages were lost, duplicated or
-// reordered, or a threshold was missed. It is 2 when the generator was too slow for its numbers to
-// mean anything, and 130 after an interrupt. It is 3 for wrong usage, and 4 when the test could not
-// be run.
+// The exit code is 0 when the run passed. It is 1 when the server failed, for example because
+// messages were lost, duplicated or reordered, or when a threshold was missed. It is 2 when the
+// generator was too slow for its numbers to mean anything. It is 130 when the run was interrupted
+// and passed until then. It is 3 for wrong usage, and 4 when the test could not be run.
 package main
 
 import (
@@ -35,11 +35,11 @@ const (
 type commands struct {
 	Fanout    fanoutCommand    `cmd:"" help:"Publish to many subscribers, and time each delivery."`
 	Idle      idleCommand      `cmd:"" help:"Measure memory and processor time of a server with many idle connections."`
-	Reconnect reconnectCommand `cmd:"" help:"Drop all connections at once, repeatedly; reconnecting clients catch up."`
+	Reconnect reconnectCommand `cmd:"" help:"Drop the connections of all subscribers at once, repeatedly; reconnecting clients catch up."`
 	Slow      slowCommand      `cmd:"" help:"Stop reading on some connections, and compare the latency of the others."`
 	Rest      restCommand      `cmd:"" help:"Read and write over REST."`
 	Workshop  workshopCommand  `cmd:"" help:"Run a workshop: a join storm, then progress, chat, help and comments, all audited."`
-	Chaos     chaosCommand     `cmd:"" help:"Run a workshop while its server is killed, paused and restarted; no acknowledged write must be lost."`
+	Chaos     chaosCommand     `cmd:"" help:"Run a workshop while its server is killed, paused and restarted, and verify that no acknowledged write is lost."`
 	Uploads   uploadsCommand   `cmd:"" help:"Run a workshop with and without uploads, and compare."`
 	Clones    clonesCommand    `cmd:"" help:"Run a workshop in which hundreds clone the code at once, repeatedly, and compare the latency of the chat."`
 	Cloner    clonerCommand    `cmd:"" hidden:""`
@@ -122,7 +122,8 @@ func complain(err error, code int) int {
 	return code
 }
 
-// exitCode is the exit code of a verdict other than a pass. The verdict has already been printed.
+// exitCode is an error that only sets the exit code of the program. Its cause has already been
+// printed, for example the verdict of a run.
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }

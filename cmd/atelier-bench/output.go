@@ -39,7 +39,7 @@ type outputFlags struct {
 	HDR   string `name:"hdr" type:"path" placeholder:"FILE" group:"Result" help:"Write an HDR log with a histogram per second."`
 }
 
-// check validates the flags of a scenario that reports these names.
+// check validates the flags. names are the names in the report of the scenario.
 func (o *outputFlags) check(names report.Names) error {
 	limits, err := o.limits()
 	if err == nil {
@@ -61,7 +61,7 @@ func (o *outputFlags) limits() (*report.Limits, error) {
 	return l, errors.Join(problems...)
 }
 
-// judge completes a result and judges it.
+// judge adds the command and the environment to a result, and judges it.
 func (o *outputFlags) judge(r *report.Result, environment map[string]string) error {
 	limits, err := o.limits()
 	if err != nil {
@@ -71,7 +71,8 @@ func (o *outputFlags) judge(r *report.Result, environment map[string]string) err
 	return r.Judge(limits)
 }
 
-// write outputs a judged result. The error is the exit code, if that is not 0.
+// write outputs a judged result. It returns an error if an output cannot be written. Otherwise its
+// error is the exit code, if that is not 0.
 func (o *outputFlags) write(r *report.Result) error {
 	err := r.Text(os.Stdout, report.Style{Colour: colours(os.Stdout)})
 	for _, file := range []struct {
@@ -115,7 +116,7 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 		err = o.judge(result, s.environment())
 	}
 	failed := err != nil || result.ExitCode() == report.ExitFailed
-	// The data and log of a failed server are kept for analysis.
+	// After a failure, the data and log of the server are kept for analysis.
 	stopped := done(s.Keep || failed)
 	if err != nil {
 		return err
@@ -185,7 +186,7 @@ func (o *outputFlags) profiled(scenario func() (*report.Result, error)) (*report
 	return scenario()
 }
 
-// secrets are flags whose values are never printed.
+// secrets are flags whose values are masked in the report. Only the name of a --header remains.
 var secrets = []string{"--admin-pw", "--secret", "--header", "--hello", "--send", "--answer", "--resume", "--body"}
 
 // addresses are flags whose values can contain a secret: a password, or the parameters of a
@@ -210,8 +211,8 @@ func commandLine(args []string) []string {
 	return out
 }
 
-// hidden returns the visible part of a secret: the name of a header, or the public part of an
-// address.
+// hidden returns the value of a flag without its secret: the name of a header, or the public part
+// of an address, with *** for the rest. Of any other value it returns only ***.
 func hidden(flag, value string) string {
 	if slices.Contains(addresses, flag) {
 		u, err := url.Parse(value)

@@ -17,7 +17,7 @@ import (
 // usualSize is the default size of a message, in bytes.
 const usualSize = 200
 
-// checkPeer validates the flags for a server other than Atelier, and reads its clients.
+// checkPeer validates the flags for a server other than Atelier, and reads the file of --clients.
 func (b *broadcastFlags) checkPeer() (err error) {
 	if b.Clients != "" {
 		if b.people, err = fanout.ReadClients(b.Clients, b.Subscribers+b.Publishers); err != nil {

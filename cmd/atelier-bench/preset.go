@@ -31,7 +31,7 @@ type preset struct {
 	// has no message of exactly that size, the messages are one byte shorter.
 	dialect func(channel string, size int) broadcast.Dialect
 	// signIn returns a client's first message, with the client's values of the columns in signIns.
-	// It is nil if this message must be given with --hello.
+	// It is nil if the preset does not sign clients in.
 	signIn func(values map[string]string) string
 }
 
@@ -134,8 +134,8 @@ func mqttText(text string) string {
 	return string(binary.BigEndian.AppendUint16(nil, uint16(len(text)))) + text
 }
 
-// mqttPacket returns the beginning of a packet (MQTT 3.1.1, 2.2): its first byte, its length and
-// body. more is the number of bytes that the caller appends; the length includes them.
+// mqttPacket returns the beginning of a packet (MQTT 3.1.1, 2.2): its first byte, the length of the
+// rest, and body. more is the number of bytes that the caller appends; the length includes them.
 func mqttPacket(first byte, body string, more int) string {
 	head := []byte{first}
 	return string(binary.AppendUvarint(head, uint64(len(body)+more))) + body
@@ -156,7 +156,8 @@ func mqttConnect(values map[string]string) string {
 }
 
 // signed adds a first message with the client's credentials to each client. It changes d.Hello so
-// that clients send this message instead of the one without credentials.
+// that clients send this message instead of the one without credentials. If the preset does not
+// sign clients in, or no column is in signIns, it changes nothing.
 func (p *preset) signed(people *fanout.Clients, d *broadcast.Dialect) (*fanout.Clients, error) {
 	if p.signIn == nil || people == nil {
 		return people, nil
@@ -218,7 +219,8 @@ func (p *preset) complete(d *broadcast.Dialect, channel string, size int) error 
 	return nil
 }
 
-// address returns the --url, with the path of the protocol if it has none.
+// address returns the address in --url. If the address has no path, query or fragment, the path of
+// the preset is appended. address returns an error if the preset does not use the scheme.
 func (p *preset) address(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {

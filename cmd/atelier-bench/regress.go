@@ -35,10 +35,10 @@ func (regressCommand) Help() string {
 own on an empty data folder. All nine loads take about fifteen minutes on two cores.
 
 A load fails if it is more than %.0f %% slower and the 95 %% interval of the ratio of paired
-rounds is below 1, or if the new server loses or refuses something. An invalid run is
-repeated once.
+rounds is below 1, or if the new server loses or refuses something. A run that is invalid
+or has no report is repeated once.
 
-Exit codes: 0 nothing is shown to be slower, 1 something is, 2 a run stayed invalid.`, 100*compare.Slower)
+Exit codes: 0 no load failed, 1 a load failed, 2 a run stayed invalid.`, 100*compare.Slower)
 }
 
 // work is one load and the compared number.

@@ -22,8 +22,8 @@ type status struct {
 	Done float64
 	// Numbers are shown in columns: a name and a value each.
 	Numbers []number
-	// P99 is the p99 latency of the last second, in milliseconds; 0 for none. It is plotted over
-	// time.
+	// P99 is the p99 latency in milliseconds; 0 for none. It is from the last second or, in a
+	// workshop, from the measured time until now. It is plotted over time.
 	P99 float64
 }
 

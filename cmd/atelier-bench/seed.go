@@ -9,8 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// seeded adds --seed to a command line, unless it has a seed or its scenario has no such flag. It
-// expands a profile first, because the profile can contain a seed.
+// seeded returns a command line with --seed added, unless it has a seed or its scenario has no such
+// flag. A profile is expanded first, because it can contain a seed.
 func seeded(args []string, seed string) ([]string, error) {
 	if len(args) > 1 && args[0] == "run" {
 		expanded, err := expand(args[1], args[2:])

@@ -75,7 +75,7 @@ func (w *serverFlags) check() error {
 	return errors.Join(problems...)
 }
 
-// one checks that either --url or --spawn is given.
+// one checks that exactly one of --url and --spawn is given.
 func (w *serverFlags) one() error {
 	switch {
 	case w.Spawn && len(w.URL) > 0:
@@ -94,7 +94,7 @@ func (w *serverFlags) singleServer(scenario string) error {
 	return nil
 }
 
-// atLeast refuses numbers that are too small for any run.
+// atLeast returns an error if n, the value of a flag, is less than least.
 func atLeast[N int | int64 | float64 | time.Duration](flag string, n, least N) error {
 	if n < least {
 		return fmt.Errorf("--%s is %v, want %v or more", flag, n, least)
@@ -108,8 +108,9 @@ type bench struct {
 	screen *screen
 }
 
-// target finds or starts the server. The returned function stops a server that the run has started.
-// It removes the server's data, unless keep is true or the stop failed.
+// target finds or starts the servers. The returned function stops the servers that the run has
+// started. It removes their data, unless keep is true or a stop failed. For running servers, it only
+// closes the tunnels to them.
 func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target, func(keep bool) error, error) {
 	if !w.Spawn {
 		return w.running(ctx)
@@ -145,8 +146,8 @@ func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target,
 	}, done, nil
 }
 
-// understood removes settings that a server does not recognize. An older server would not start
-// with them. It does not have the limits that these settings raise.
+// understood returns env without the settings that the server binary does not recognize. An older
+// server would not start with them, and does not have the limits that these settings raise.
 func understood(ctx context.Context, binary string, env []string) []string {
 	check := exec.CommandContext(ctx, binary, "checkconfig")
 	check.Env = slices.Concat(os.Environ(), env)
@@ -162,7 +163,7 @@ func understood(ctx context.Context, binary string, env []string) []string {
 func spawned(name string, p *server.Process) server.Node {
 	return server.Node{
 		Name: name, URL: p.URL(), Process: p, Usage: p.Usage,
-		// The address of its metrics changes with each start.
+		// The address of the server's metrics changes with each start.
 		Inside: func() (server.Inside, error) {
 			return (&server.Remote{URL: p.InternalURL(), Within: lookWithin}).Inside()
 		},

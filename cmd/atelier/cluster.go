@@ -19,7 +19,7 @@ import (
 
 // clusterCmd manages the nodes of a cluster and the placement of codelabs.
 type clusterCmd struct {
-	Status  clusterStatusCmd  `cmd:"" help:"Show all nodes and the state of this one; exit code 1 if it is unhealthy, cannot reach a living node, or a node has died."`
+	Status  clusterStatusCmd  `cmd:"" help:"Show all nodes and the state of this one; exit code 1 if there is a problem, for example a dead or unreachable node."`
 	Drain   clusterDrainCmd   `cmd:"" help:"Drain a node: it transfers its codelabs and clients to the others and takes no more, even after a restart. Waits until it is drained."`
 	Undrain clusterUndrainCmd `cmd:"" help:"Let a drained node serve again."`
 	Move    clusterMoveCmd    `cmd:"" help:"Move a codelab to a node, where it stays for at least ten minutes."`

@@ -61,7 +61,8 @@ func (c doctorCmd) Run() error {
 	return err
 }
 
-// reach returns the address at which browsers reach the server; "" if it is not configured.
+// reach returns the address at which browsers reach the server: --url, server.public_url or, if
+// only this machine can connect, the listener's address. It returns "" if none of these is known.
 func (c doctorCmd) reach(cfg config.Config) string {
 	switch {
 	case c.URL != "":

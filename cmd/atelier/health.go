@@ -28,7 +28,7 @@ func (c healthCmd) Run() error {
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return errors.New("server.internal_listen is off, so the server's health cannot be read")
+		return errors.New("the internal listener is off or is not HOST:PORT, so the server's health cannot be read")
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "localhost"

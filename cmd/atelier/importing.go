@@ -18,7 +18,7 @@ import (
 
 type importCmd struct {
 	common
-	Into   string `help:"Publish a newer version into the codelab with this id: steps keep their ids, and people stay on theirs." placeholder:"ID" xor:"which"`
+	Into   string `help:"Publish a newer version into the codelab with this id: steps keep their ids, and people stay on their steps." placeholder:"ID" xor:"which"`
 	Match  bool   `help:"Publish into the codelab whose header has the same id, or create one if there is none." xor:"which"`
 	DryRun bool   `help:"Report the changes of --into or --match without making them."`
 	File   string `arg:"" help:"claat Markdown file, ZIP with one, or exported codelab." type:"existingfile"`
@@ -112,7 +112,7 @@ func (c importCmd) Run() error {
 	return nil
 }
 
-// printChanges prints the changes of the steps.
+// printChanges prints the changes of the codelab, and the numbers of affected comments and people.
 func (m imported) printChanges(dry bool) {
 	if dry && m.Created {
 		fmt.Println("a new codelab")

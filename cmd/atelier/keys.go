@@ -24,8 +24,7 @@ type keysNew struct {
 	Yes          bool `help:"Do not ask for confirmation."`
 }
 
-// Run voids all tokens. It needs no running server, because a server that lacks its keys does not
-// start.
+// Run voids all tokens while the server is stopped. A server that lacks its keys does not start.
 func (c keysNew) Run() error {
 	cfg, err := c.load()
 	if err != nil {

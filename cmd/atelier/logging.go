@@ -10,7 +10,8 @@ import (
 // logLevel is the level of all loggers of the process. It can change while the process runs.
 var logLevel slog.LevelVar
 
-// newLogger returns a logger that writes to standard error.
+// newLogger returns a logger that writes to standard error. It also sets the level of all other
+// loggers of the process.
 func newLogger(c config.Log) *slog.Logger {
 	setLevel(c.Level)
 	o := &slog.HandlerOptions{Level: &logLevel}

@@ -19,7 +19,8 @@ type serveCmd struct {
 	RecoverDamaged bool    `help:"Open a store with damaged, missing or outdated files, and use the undamaged part of it. The rest is moved to quarantine, all tokens become void, and unreferenced files are not removed."`
 }
 
-// Run serves until SIGTERM or SIGINT. A second signal ends the process immediately.
+// Run serves until SIGTERM, SIGINT or a failure of the public listener. A second signal ends the
+// process immediately.
 func (c serveCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
@@ -45,8 +46,8 @@ func (c serveCmd) Run() error {
 	spreadThreads()
 	signals, stop := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	// SIGHUP and SIGPIPE are handled from the start, because neither a closed terminal nor a closed
-	// log pipe must end the server.
+	// SIGHUP and SIGPIPE are handled from the start, so that neither a closed terminal nor a closed
+	// log pipe ends the server.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	signal.Ignore(syscall.SIGPIPE)

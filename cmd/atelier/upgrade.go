@@ -68,7 +68,8 @@ func (c upgradeCmd) Run() error {
 	return u.write(c.JSON)
 }
 
-// addFinding adds a finding. An error makes the finding bad.
+// addFinding adds a finding. If err is not nil, the check has failed: the finding has the text of
+// err and the remedy.
 func (u *upgrade) addFinding(name string, err error, remedy, text string, args ...any) {
 	f := doctor.Finding{Name: name, OK: err == nil, Text: fmt.Sprintf(text, args...)}
 	if err != nil {

@@ -24,7 +24,7 @@ func (f viewFlags) view() (schema.View, error) {
 			continue
 		}
 		if direction != "" && direction != short.direction {
-			return schema.View{}, usage(errors.New("a direction is given twice"))
+			return schema.View{}, usage(errors.New("two different directions are given: use one of --direction, --request and --response"))
 		}
 		direction = short.direction
 	}

@@ -73,7 +73,7 @@ func (o *outcome) brief() string {
 		return o.failed
 	}
 	r := o.report
-	line := fmt.Sprintf("%.0f a second, p50 %.2f ms, p99 %.2f ms, generator %.2f cores", max(r.DeliveriesPerSecond, r.Figures["requests_per_second"].Value), r.P50, r.P99, r.Generator.CPU)
+	line := fmt.Sprintf("%.0f per second, p50 %.2f ms, p99 %.2f ms, generator %.2f cores", max(r.DeliveriesPerSecond, r.Figures["requests_per_second"].Value), r.P50, r.P99, r.Generator.CPU)
 	if r.full() {
 		line += ", full or late"
 	}

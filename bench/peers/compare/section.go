@@ -70,7 +70,7 @@ var libraries = []string{
 	"github.com/centrifugal/centrifuge", "github.com/nats-io/nats-server/v2", "github.com/gorilla/websocket", "github.com/coder/websocket",
 }
 
-// versions lists the compared servers.
+// versions lists the versions of the compared libraries, and of Go and Node.js.
 func versions(node string) string {
 	var out []string
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -17,7 +17,7 @@ func (*centrifugePeer) About() string {
 	return "github.com/centrifugal/centrifuge, history and recovery"
 }
 
-// History of a channel.
+// The number of messages in the history of a channel, and the time that they are kept.
 const (
 	historySize = 1000
 	historyLife = time.Minute

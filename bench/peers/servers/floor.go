@@ -12,7 +12,7 @@ import (
 )
 
 // floor is the minimal fan-out: one goroutine that writes the same bytes to the sockets of all
-// clients with write(2). It writes all waiting messages at once. With --singly it writes one
+// clients with write(2). It writes all waiting messages together. With --singly it writes one
 // message after another, so a server that joins messages can be faster.
 type floor struct{ singly bool }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // bounds contains the allowed values of a key, from its tags. min and max are inclusive bounds of
-// whole numbers and durations. one lists the allowed texts, separated by "|".
+// whole numbers and durations. one lists the allowed texts; the tag separates them by "|".
 type bounds struct {
 	min, max string
 	one      []string
@@ -93,8 +93,9 @@ func (b bounds) String() string {
 	return fmt.Sprintf("from %s to %s", b.min, b.max)
 }
 
-// explain returns the sentence about the bounds in config.toml. It returns "" for choices, which
-// the key's text lists itself, and for a minimum of 0 or 1, which is obvious.
+// explain returns the sentence about the bounds in config.toml, with a space before it. It returns
+// "" if there are no bounds, and for choices, which the key's text lists itself. It also returns ""
+// for a minimum of 0 or 1 without a maximum, which is obvious.
 func (b bounds) explain() string {
 	if b.one != nil || b.max == "" && slices.Contains([]string{"", "0", "0s", "1", "1s"}, b.min) {
 		return ""

@@ -29,7 +29,8 @@ type Cluster struct {
 	TLSCA   string   `toml:"tls_ca" doc:"CA certificates (PEM) for node certificates."`
 }
 
-// machine returns the host name in the form of a node name, or "" without a host name.
+// machine returns the first label of the host name as a node name of at most 64 bytes. A character
+// that a node name cannot contain becomes a dash. It returns "" if the host name cannot be read.
 func machine() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -68,8 +69,9 @@ func CheckClusterSecret(secret string) error {
 	return nil
 }
 
-// MakesCertificates reports whether the nodes issue their own certificates. They do so if messages
-// leave the machine and no certificates are configured, so that all such messages are encrypted.
+// MakesCertificates reports whether the nodes issue their own certificates. They do so if listen is
+// not a loopback address, tls_ca is not set and no external NATS server is used. Without these
+// certificates, connections between machines would not be encrypted.
 func (n *Cluster) MakesCertificates() bool {
 	host, _, err := net.SplitHostPort(n.Listen)
 	return n.NATSURL == "" && n.TLSCA == "" && err == nil && !loopback(host)

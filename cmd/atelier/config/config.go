@@ -181,8 +181,8 @@ func Default() Config {
 }
 
 // Load reads the file, unless its name is "", and overrides it with the environment. Unknown keys
-// in the file or in ATELIER_ variables are errors. In a cluster, an empty cluster.node becomes the
-// host name.
+// in the file or in ATELIER_ variables are errors. In a cluster, an empty cluster.node becomes a
+// name from the host name.
 func Load(path string, environ []string) (Config, error) {
 	c := Default()
 	if path != "" {
@@ -434,7 +434,7 @@ func (s *Server) checkPublicURL(bad func(string, ...any)) (secure bool) {
 	return u.Scheme == "https"
 }
 
-// checkSecrets checks the owner's account and the limits that protect it.
+// checkSecrets checks the owner's account, the session key and the limit of failed logins.
 func (c *Config) checkSecrets(bad, warn func(string, ...any)) {
 	if strings.TrimSpace(c.Admin.ID) == "" {
 		bad("admin.id is required")
@@ -462,7 +462,8 @@ func (s *Storage) check(bad, warn func(string, ...any)) {
 	}
 }
 
-// minBodyMemoryMiB is the memory needed to read the largest body, in MiB.
+// minBodyMemoryMiB is the minimum of limits.body_memory_mib, except 0, in MiB. The largest body has
+// 32 MiB. While its buffer grows, a copy of half that size is also in memory.
 const minBodyMemoryMiB = 64
 
 // checkPostgres checks a database address. Its errors do not reveal the address.

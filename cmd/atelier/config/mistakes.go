@@ -26,7 +26,8 @@ func mistake(bad *toml.DecodeError) error {
 	return fmt.Errorf("line %d: %s", row, text)
 }
 
-// typeOf returns the type of a key's value.
+// typeOf returns the type of a key's value in the type t of a table. It returns false if t has no
+// such key.
 func typeOf(t reflect.Type, key []string) (reflect.Type, bool) {
 	for _, name := range key {
 		for t.Kind() == reflect.Slice {

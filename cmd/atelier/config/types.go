@@ -22,7 +22,7 @@ func (d *Duration) UnmarshalText(b []byte) error {
 // Std returns the duration as the standard type.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
 
-// String formats the duration without zero parts: 8h instead of 8h0m0s.
+// String formats the duration without zero parts at the end: 8h instead of 8h0m0s.
 func (d Duration) String() string {
 	s := time.Duration(d).String()
 	for _, zero := range []string{"m0s", "h0m"} {

@@ -20,7 +20,8 @@ var ownPaths = []string{
 	"codelabs", "admin", "j", "login", "invite", "account", "certificate", "verify", "help",
 }
 
-// checkPrefix checks the path in the address at which browsers reach the server.
+// checkPrefix checks server.public_url. The address must have no user, query or fragment. Its path
+// must satisfy isPrefix, and must not begin with one of ownPaths.
 func checkPrefix(u *url.URL, bad func(string, ...any)) {
 	path := strings.TrimRight(u.EscapedPath(), "/")
 	switch {

@@ -41,8 +41,8 @@ func untried(remedy, why string) Finding {
 const largestAnswer = 16 << 20
 
 // ask sends a request to the server over the same path as browsers, and returns the response and
-// its body. A status of 300 or more is not an error. If into is not nil, ask decodes the body of
-// any other response into it.
+// its body. A status of 300 or more is not an error. If into is not nil and the status is below
+// 300, ask decodes the body into it.
 func (v *visit) ask(ctx context.Context, method, path string, body any, into any) (*http.Response, []byte, error) {
 	var text []byte
 	if body != nil {
@@ -162,8 +162,8 @@ func (v *visit) leaf(ctx context.Context) (leaf *x509.Certificate, where string,
 	return leaf, v.TLSCert, err
 }
 
-// largestPage is twice the size of the app, in bytes. A larger page means that something in between
-// removes compression.
+// largestPage is twice the compressed size of the app's start page with its files, in bytes. A
+// larger size means that something in between removes compression.
 const largestPage = 400_000
 
 var linked = regexp.MustCompile(`(?:src|href)="((?:/[\w.~-]+)*/assets/[\w.-]+)"`)

@@ -1,7 +1,8 @@
 // Package doctor verifies that a server is ready for a workshop: the machine, the path from a
-// browser to the server, and the last backup. Each problem has a remedy. The examination leaves no
-// changes: it removes its files for timing the disk, and ends its logins and sockets. A running
-// server uses the same functions for its status page.
+// browser to the server, and the last backup. The finding of a problem contains a remedy, if one is
+// known. The examination removes its file for timing the disk, and ends its logins and sockets. Only
+// the records of these logins stay in the audit trail. A running server uses the same functions for
+// its status page.
 package doctor
 
 import (
@@ -29,8 +30,8 @@ type Options struct {
 	// Admin and Password are the owner's login. Without a password, checks that need a login are
 	// skipped.
 	Admin, Password string
-	// People is the expected number of people. This number of connections is opened through
-	// Address.
+	// People is the expected number of people. This number of connections, but at most maxRoom, is
+	// opened through Address.
 	People int
 	// SocketsPerLogin is the maximum number of sockets per login. 0 means no limit.
 	SocketsPerLogin int
@@ -46,7 +47,7 @@ type Finding struct {
 	OK   bool   `json:"ok"`
 	// Text describes the state.
 	Text string `json:"text"`
-	// Remedy is the advice, or "" without a problem.
+	// Remedy is the advice for a problem or a skipped check, or "" if there is none.
 	Remedy string `json:"remedy"`
 	// Skipped means that the check was not made, because a precondition was not met. This is not a
 	// failure.

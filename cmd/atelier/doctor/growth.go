@@ -3,12 +3,12 @@ package doctor
 import "fmt"
 
 // Growth contains the needs of a server for a number of people. Sizes are in bytes. The values were
-// measured with atelier-bench workshop, where everybody moves every 20 s and the room sends ten
-// chat messages per second. Resident memory was at most 96 MiB for 100 people, 113 for 1,000 and
-// 220 for 10,000. A thousand people write 17 kB/s, which is half a gigabyte in eight hours. Memory
-// includes the 352 MiB of heap that many concurrent writes can take (see keepMemory in package
-// service). The disk space for a day is four times the measured amount, to allow for a busier room
-// and compaction.
+// measured with atelier-bench workshop. There, each person goes to another step every 20 s, and the
+// room sends ten chat messages per second. Resident memory was at most 96 MiB for 100 people, 113
+// for 1,000 and 220 for 10,000. A thousand people write 17 kB/s, half a gigabyte in eight hours.
+// Memory includes the 352 MiB of heap that many concurrent writes can take (see keepMemory in
+// package service). The disk space for a day is at least four times the measured amount, to allow
+// for a busier room and compaction.
 type Growth struct {
 	People, Cores int
 	// Memory is the memory of the server alone.
@@ -17,8 +17,8 @@ type Growth struct {
 	Written uint64
 }
 
-// growths contains the needs for up to the given number of people. Beyond the last entry they are
-// proportional.
+// growths contains the needs for up to the given number of people. For more people than in the last
+// entry, GrowthOf multiplies this entry by the quotient, rounded up.
 var growths = []Growth{
 	{People: 100, Cores: 1, Memory: 512 << 20, Written: 1 << 30},
 	{People: 1_000, Cores: 1, Memory: 512 << 20, Written: 2 << 30},
@@ -41,7 +41,7 @@ func GrowthOf(people int) Growth {
 // eachHandsIn is the maximum size of the files that one person submits per day, in bytes.
 const eachHandsIn = 10 << 20
 
-// HandedIn is the disk space for submitted files, if a workshop asks for files.
+// HandedIn is the disk space for one day's submitted files, in bytes, if a workshop asks for files.
 func (g Growth) HandedIn() uint64 { return uint64(g.People) * eachHandsIn }
 
 // A server has one open socket per person, and for some people a second connection for pages and

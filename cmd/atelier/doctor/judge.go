@@ -58,8 +58,8 @@ func Space(free, minFree uint64, people int) Finding {
 
 func gb(bytes uint64) float64 { return float64(bytes) / gigabyte }
 
-// People notice latencies from these values on. Each message waits for one write, and a room's
-// messages are visible to all only after the slowest write.
+// People notice latencies from these values on. Each message waits for one write. The messages of a
+// room are visible to all only after the slowest of their writes.
 const (
 	// SlowSync is the limit for the median of many writes.
 	SlowSync = 20 * time.Millisecond
@@ -115,8 +115,9 @@ func Certificate(where string, ends, now time.Time) Finding {
 const lastBackup = "backup.last"
 
 // LastBackup returns the record of the last backup in the data folder, and a finding about it. The
-// backup must not be older than most. The record is nil if no backup was made, or if the record is
-// unreadable.
+// check fails if the backup is older than most, or if its file has another size than recorded. It
+// does not fail if the file is no longer there. The record is nil if no backup was recorded, or if
+// the record is unreadable. Then the check fails too.
 func LastBackup(data string, most time.Duration, now time.Time) (*Backup, Finding) {
 	const remedy = "make a backup each night: systemctl enable --now atelier-backup.timer, or atelier backup FILE"
 	text, err := os.ReadFile(filepath.Join(data, lastBackup))

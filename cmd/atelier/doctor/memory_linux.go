@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MachineMemory returns the memory of this machine, or the limit of a container or a systemd unit,
-// in bytes.
+// MachineMemory returns the memory of this machine in bytes, or a smaller limit of the container or
+// systemd unit.
 func MachineMemory() (uint64, error) {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

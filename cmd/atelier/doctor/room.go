@@ -16,9 +16,9 @@ const (
 	atOnce = 16
 )
 
-// room opens one socket per expected person, but at most maxRoom, like browsers. It keeps all of
-// them open until all are connected. A proxy has its own connection limit, which only such a load
-// can reveal.
+// room opens sockets as browsers do, one per expected person, but at most maxRoom. It keeps all of
+// them open until the last has opened or failed. A proxy has its own connection limit, which only
+// such a load can reveal.
 func (v *visit) room(ctx context.Context) Finding {
 	if v.loggedIn {
 		defer v.logout(ctx)

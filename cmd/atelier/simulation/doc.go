@@ -43,10 +43,10 @@
 // or delivered twice, and queues overflow. A node loses its lease, cannot reach the store, is
 // paused together with its timers, or has a wrong time of day. It is shut down, is killed (the
 // store keeps any prefix of its queue), moves a codelab to another node, or has a full disk or
-// queue. Commits fail or hang, and responses to successful and failed commits are lost. Puts of
-// contents are slow or fail, or their node is killed meanwhile (contents_test.go). At the end all
-// faults stop and all activity ends. Then all nodes are killed and started. If files were uploaded,
-// all nodes are down for another 15 minutes. Then one node starts and sweeps.
+// queue. Commits fail or hang, and responses to successful and failed commits are lost or late.
+// Puts of contents are slow or fail, or their node is killed meanwhile (contents_test.go). At the
+// end all faults stop and all activity ends. Then all nodes are killed and started. If files were
+// uploaded, all nodes are down for another 15 minutes. Then one node starts and sweeps.
 //
 // # What is checked
 //

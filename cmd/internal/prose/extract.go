@@ -157,7 +157,8 @@ func words(name string) string {
 	return b.String()
 }
 
-// fromComments extracts the matching lines. Consecutive lines form a paragraph.
+// fromComments extracts the lines that match comment, except commented-out settings. Consecutive
+// lines form a paragraph.
 func (p *page) fromComments(source []byte, comment *regexp.Regexp) {
 	begin, text := 0, []string{}
 	end := func() {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// listConcurrent writes the names of packages in which goroutines run concurrently.
+// listConcurrent writes the import paths of the packages in which goroutines can interact.
 func listConcurrent(w io.Writer, packages []string) error {
 	args := append([]string{"list", "-f", `{{.ImportPath}} {{.Dir}}{{range .GoFiles}} {{.}}{{end}}`}, packages...)
 	out, err := exec.Command("go", args...).Output()
@@ -34,8 +34,8 @@ func listConcurrent(w io.Writer, packages []string) error {
 	return nil
 }
 
-// isConcurrent reports whether a file starts goroutines, or uses means of communication between
-// goroutines.
+// isConcurrent reports whether a file starts goroutines, or uses channels or packages sync or
+// sync/atomic.
 func isConcurrent(f *ast.File) (found bool) {
 	for _, i := range f.Imports {
 		if path := strings.Trim(i.Path.Value, `"`); path == "sync" || path == "sync/atomic" {

@@ -1,7 +1,7 @@
 // Command suites runs the suites of a gate and prints the result of each: passed, failed, skipped,
 // seconds. A suite is a target of the Makefile. Suites separated by commas form a group, in which
-// two suites run in parallel. Groups run one after the other, and a failed suite does not stop the
-// others:
+// at most two suites run in parallel. Groups run one after the other, and a failed suite does not
+// stop the others:
 //
 //	suites go-test,app-test,race simulate
 //

@@ -190,11 +190,12 @@ func (l *lines) print(text string) {
 	fmt.Fprintln(l.to, text)
 }
 
-// needed is the memory, in bytes, for the files that tests have open at the same time. The stores'
-// files are mostly holes.
+// needed is the space in memory, in bytes, for the files that tests have open at the same time. The
+// stores' files are mostly holes.
 const needed = 6 << 30
 
-// inMemory creates a folder in memory. It returns "" if no such folder can be used.
+// inMemory creates a folder in memory, and returns a function that removes it. It returns "" if no
+// such folder can be used.
 func inMemory() (dir string, remove func(), err error) {
 	const shm = "/dev/shm"
 	var s syscall.Statfs_t

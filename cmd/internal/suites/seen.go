@@ -17,7 +17,7 @@ func (c *count) add(d count) {
 
 // seen reads the output of a suite: events of "go test -json", and the closing lines of Node's test
 // runner and of Vitest. It prints a line for each package, the output of failed tests, and every
-// line that it cannot parse.
+// line that is not such an event.
 type seen struct {
 	count
 	failures []*failure

@@ -47,7 +47,7 @@ func (t *tree) close() { _ = os.RemoveAll(t.dir) }
 
 func (t *tree) read(file string) ([]byte, error) { return os.ReadFile(filepath.Join(t.root, file)) }
 
-// simulates reports whether the code changed by a mutant is in the simulator.
+// simulates reports whether any of the code that a mutant changes is in the simulator.
 func (t *tree) simulates(m *mutant) bool {
 	return slices.ContainsFunc(m.places, func(p place) bool { return t.deps[filepath.ToSlash(filepath.Dir(p.file))] })
 }
@@ -67,8 +67,8 @@ type mutated struct {
 // requested package.
 type sharedBuild struct {
 	*tree
-	has    map[*mutant]bool
-	broken map[string]error // mutants that do not compile, by name
+	has    map[*mutant]bool // mutants in this build
+	broken map[string]error // mutants that do not match the source or do not compile, by name
 	// original is the build while no mutant is active.
 	original *mutated
 
@@ -141,7 +141,7 @@ func (b *sharedBuild) compile(to string, packages ...string) error {
 	return nil
 }
 
-// testOf returns the test binary of a package.
+// testOf returns the path of the test binary of a package. It builds the binary once.
 func (b *sharedBuild) testOf(pkg string) (string, error) {
 	b.mu.Lock()
 	build := b.tests[pkg]
@@ -154,7 +154,8 @@ func (b *sharedBuild) testOf(pkg string) (string, error) {
 	return build()
 }
 
-// mutate writes a mutant's overlay, unless the mutant shares a build.
+// mutate returns the tree with a mutant. It writes the mutant's overlay, unless the mutant shares a
+// build.
 func (b *sharedBuild) mutate(m *mutant) (*mutated, error) {
 	if err := b.broken[m.name]; err != nil {
 		return nil, err

@@ -29,8 +29,8 @@ const switchedOn = "MUTANT_ON"
 // A change outside functions, for instance of a constant, cannot be switched. Such a mutant has its
 // own build.
 type combined struct {
-	overlay string
-	has     map[*mutant]bool
+	overlay string           // file for -overlay
+	has     map[*mutant]bool // mutants with a switch
 }
 
 // combine writes the overlay of all mutants that can be switched into dir.
@@ -88,7 +88,7 @@ type copied struct {
 }
 
 // copiesOf returns the functions that a mutant changes. It returns none if the mutant also changes
-// something else.
+// something else, such as a constant, a function's parameters or an init function.
 func copiesOf(m *mutant, read func(string) ([]byte, error)) (out []*copied, err error) {
 	changed, _, err := m.apply(read)
 	if err != nil {

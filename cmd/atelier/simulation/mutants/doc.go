@@ -21,8 +21,9 @@
 //
 // A mutant is found if a seed or a test fails with it and passes without it. The program prints a
 // table at the end. It fails for a mutant that survives and is not declared equivalent, and for a
-// mutant that is declared equivalent but found. It also fails for a mutant whose changed lines
-// never ran, and for a mutant that does not match the source or does not compile.
+// mutant that is declared equivalent but found. It also fails for a mutant that is not found and
+// has a changed place that never ran. It fails for a mutant that does not match the source or does
+// not compile.
 //
 // # The list
 //

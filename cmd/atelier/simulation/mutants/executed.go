@@ -13,9 +13,9 @@ import (
 // coverSeeds is the number of seeds that are run to determine which lines are executed.
 const coverSeeds = 200
 
-// unexecuted returns the mutants whose changed lines were never run, neither by seeds of the
-// simulation nor by the tests in their entries. Mutants that were found are excluded, because their
-// lines are known to matter.
+// unexecuted returns the mutants with a changed place that was never run, neither by seeds of the
+// simulation nor by the tests in their entries. The caller omits mutants that were found, because
+// their lines are known to matter.
 func (t *tree) unexecuted(all []*mutant) (map[*mutant]bool, error) {
 	out := map[*mutant]bool{}
 	if len(all) == 0 {

@@ -10,9 +10,9 @@ import (
 // finding is the seed or package test that found a mutant.
 type finding struct {
 	seed    uint64 // 0 for a test
-	oracle  string // the oracle that found it
+	oracle  string // the oracle that found it; "" for a test
 	test    packageTest
-	seconds float64 // duration of the run that found it, without the build
+	seconds float64 // duration of the runs of the seed or test; for a test, it can include the build
 }
 
 func (f finding) String() string {
@@ -22,9 +22,9 @@ func (f finding) String() string {
 	return fmt.Sprintf("test in %.1f s (%s)", f.seconds, f.test)
 }
 
-// readFound reads found.txt. It has a line for each mutant that was found, with five fields between
-// tabs: name, "seed" or "test", the seed or package, seconds, and the oracle or regexp. A missing
-// file means that no mutant was found yet.
+// readFound reads found.txt. It has a line for each mutant that was found, with five fields
+// separated by tabs: name, "seed" or "test", the seed or package, seconds, and the oracle or
+// regexp. A missing file means that no mutant was found yet.
 func readFound(path string) (map[string]finding, error) {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {

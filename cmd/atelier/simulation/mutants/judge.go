@@ -16,7 +16,7 @@ type judge struct {
 	mu sync.Mutex
 	// passes contains the results of tests without a mutant. Guarded by mu.
 	passes map[packageTest]error
-	// unclean contains the seeds that fail without a mutant, and their failures. Guarded by mu.
+	// unclean contains the seeds that fail without a mutant, each with its oracle. Guarded by mu.
 	unclean map[uint64]string
 }
 
@@ -110,7 +110,7 @@ func (j *judge) seeds(x *mutated, kept uint64) (*finding, error) {
 	return once, nil
 }
 
-// clean reports whether a seed passes without a mutant. It records a seed that fails.
+// clean reports whether all runs of a seed pass without a mutant. It records a seed that fails.
 func (j *judge) clean(seed uint64) (bool, error) {
 	f, err := j.shared.original.fails(seed, tries)
 	if f.seed > 0 {
@@ -121,7 +121,8 @@ func (j *judge) clean(seed uint64) (bool, error) {
 	return f.seed == 0, err
 }
 
-// test reports whether a test finds a mutant. The test must pass without the mutant.
+// test returns the finding if a test fails with a mutant, and nil if the test passes. It returns an
+// error if the test also fails without the mutant.
 func (j *judge) test(x *mutated, t packageTest) (*finding, error) {
 	f, failed, err := x.test(t)
 	if err != nil || !failed {
@@ -154,7 +155,7 @@ func (v verdict) conclude(unexecuted bool) error {
 	case v.found != nil && v.equivalent != "":
 		return fmt.Errorf("%s is declared equivalent, but was found by %s", v.name, *v.found)
 	case v.found == nil && unexecuted:
-		return fmt.Errorf("%s: the lines that it changes were never run", v.name)
+		return fmt.Errorf("%s: some lines that it changes were never run", v.name)
 	case v.found == nil && v.equivalent == "":
 		return fmt.Errorf("%s: %w", v.name, errSurvived)
 	}
