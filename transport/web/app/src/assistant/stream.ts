@@ -12,20 +12,24 @@ export async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ e
   let rest = ''
   let event = ''
   let data: string[] = []
-  for (;;) {
-    const { value, done } = await reader.read()
-    if (done) return
-    rest += value
-    const lines = rest.split(/\r\n|\n|\r(?!$)/) // a line feed can follow in the next chunk
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
-      if (line === '') {
-        if (data.length > 0) yield { event: event || 'message', data: data.join('\n') }
-        event = ''
-        data = []
-      } else if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''))
-      else if (line.startsWith('event:')) event = line.slice(6).trim()
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      rest += value
+      const lines = rest.split(/\r\n|\n|\r(?!$)/) // a line feed can follow in the next chunk
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        if (line === '') {
+          if (data.length > 0) yield { event: event || 'message', data: data.join('\n') }
+          event = ''
+          data = []
+        } else if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''))
+        else if (line.startsWith('event:')) event = line.slice(6).trim()
+      }
     }
+  } finally {
+    void reader.cancel().catch(() => {}) // the consumer can stop before the end
   }
 }
 

@@ -14,6 +14,11 @@ describe('changes', () => {
     expect(isEmpty(remove(write(none, 'new.go', 'x', null), 'new.go', there))).toBe(true)
     expect(isEmpty(restore(remove(none, 'main.go', there), 'main.go'))).toBe(true)
   })
+  it('stay unsaved if a sent edit is reverted or a sent new file is deleted during a save', () => {
+    const sent = write(write(none, 'main.go', 'b', 'a'), 'new.go', 'x', null)
+    const late = unsaved(sent, remove(restore(sent, 'main.go'), 'new.go', there))
+    expect(late).toEqual({ edits: { 'main.go': 'a' }, bases: { 'main.go': 'b' }, removed: ['new.go'], modes: {} })
+  })
   it('stay unsaved if they are made during a save, with the text that they started from', () => {
     const sent = remove(write(none, 'main.go', 'b', 'a'), 'go.mod', there)
     const typed = write(write(sent, 'main.go', 'c', 'a'), 'web/index.html', 'y', 'x')

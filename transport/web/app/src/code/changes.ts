@@ -62,8 +62,21 @@ export function rename(c: Changes, from: string, to: string, text: string, there
   return { ...moved, modes: { ...moved.modes, [to]: kept } }
 }
 
-/** Returns the changes that were made while earlier ones were saved. */
-export function unsaved(sent: Changes, now: Changes): Changes {
+/**
+ * Returns the changes that were made while earlier ones were saved. A deletion that was reverted
+ * meanwhile is not among them, because the text of the deleted file is unknown.
+ */
+export function unsaved(sent: Changes, current: Changes): Changes {
+  // A sent edit that no longer exists was reverted. A sent new file that no longer exists was
+  // deleted.
+  const gone = Object.keys(sent.edits).filter((path) => !(path in current.edits) && !current.removed.includes(path))
+  const reverted = gone.filter((path) => sent.bases[path] !== undefined)
+  const deleted = gone.filter((path) => sent.bases[path] === undefined)
+  const now: Changes = {
+    ...current,
+    edits: { ...current.edits, ...Object.fromEntries(reverted.map((path) => [path, sent.bases[path]!])) },
+    removed: [...current.removed, ...deleted],
+  }
   const late = Object.keys(now.edits).filter((path) => now.edits[path] !== sent.edits[path])
   const pick = <T>(of: (path: string) => T | undefined) =>
     Object.fromEntries(

@@ -15,13 +15,19 @@ function stored(): Theme {
 
 let theme = $state<Theme>(stored())
 const dark = matchMedia('(prefers-color-scheme: dark)')
+let shown = $state<'light' | 'dark'>('light')
 
 function paint() {
-  const shown = theme === 'system' ? (dark.matches ? 'dark' : 'light') : theme
-  document.documentElement.dataset.theme = shown
+  const now = theme === 'system' ? (dark.matches ? 'dark' : 'light') : theme
+  document.documentElement.dataset.theme = now
+  shown = now
 }
 
 export const appearance = {
+  /** The theme in which the page is shown. */
+  get shown() {
+    return shown
+  },
   get theme() {
     return theme
   },

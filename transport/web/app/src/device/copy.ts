@@ -11,7 +11,9 @@ export async function copy(text: string): Promise<boolean> {
     area.value = text
     area.className = 'unseen'
     const focused = document.activeElement as HTMLElement | null
-    document.body.append(area)
+    // While a modal dialog is open, everything outside it is inert.
+    const dialog = focused?.closest('dialog') ?? [...document.querySelectorAll('dialog:modal')].at(-1)
+    ;(dialog ?? document.body).append(area)
     area.select()
     const done = document.execCommand('copy')
     area.remove()

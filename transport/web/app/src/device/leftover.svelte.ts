@@ -1,6 +1,7 @@
 // Offers unsaved work from an earlier visit. Until the person decides, the page shows the server's
 // version. New work in this or another tab is stored in addition to the offered work, since all
 // tabs of a device share one store.
+import type { Merge } from './drafts'
 
 /** Unsaved work as stored on the device. */
 export interface Left<T> {
@@ -30,13 +31,16 @@ export class Leftover<T> {
   }
 
   /**
-   * The work to store, or undefined for none. work is this page's unsaved work, and kept is the
-   * stored work.
+   * Captures this page's unsaved work and the offered work. The result is a function that returns
+   * the work to store, or undefined for none. kept is the stored work.
    */
-  keep(work: T | undefined, kept: Left<T> | null = null): Left<T> | undefined {
+  keep(work: T | undefined): Merge<Left<T>> {
     const mine = work === undefined ? [] : [{ work, at: new Date().toISOString(), by: this.#visit }]
-    const others = list(kept).filter((l) => l.by !== this.#visit && l.at > (this.#seen.get(l.by ?? '') ?? ''))
-    return chain([...mine, ...list(this.offer), ...others]) ?? undefined
+    const [offered, seen] = [list(this.offer), this.#seen]
+    return (kept) => {
+      const others = list(kept).filter((l) => l.by !== this.#visit && l.at > (seen.get(l.by ?? '') ?? ''))
+      return chain([...mine, ...offered, ...others]) ?? undefined
+    }
   }
 
   /**
@@ -47,7 +51,7 @@ export class Leftover<T> {
     const taken = this.offer
     if (!taken) return undefined
     this.offer = taken.older ?? null
-    if (work !== undefined) this.offer = this.keep(work)!
+    if (work !== undefined) this.offer = this.keep(work)(null)!
     return taken.work
   }
 

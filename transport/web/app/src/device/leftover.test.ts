@@ -7,18 +7,18 @@ test('leftover work is offered, and kept until the person decides', () => {
   const l = new Leftover<string>()
   l.found(null)
   expect(l.offer).toBeNull()
-  expect(l.keep(undefined)).toBeUndefined()
+  expect(l.keep(undefined)(null)).toBeUndefined()
   l.found(left('old'))
-  expect(l.keep(undefined)).toMatchObject({ work: 'old' })
+  expect(l.keep(undefined)(null)).toMatchObject({ work: 'old' })
   expect(l.take(undefined)).toBe('old')
   expect(l.offer).toBeNull()
-  expect(l.keep('old')).toMatchObject({ work: 'old', older: undefined })
+  expect(l.keep('old')(null)).toMatchObject({ work: 'old', older: undefined })
 })
 
 test('leftover work and work begun meanwhile are both kept', () => {
   const l = new Leftover<string>()
   l.found(left('old'))
-  const kept = l.keep('new')!
+  const kept = l.keep('new')(null)!
   expect(kept).toMatchObject({ work: 'new', older: { work: 'old' } })
   // The next visit offers one piece of work, and then the other.
   const later = new Leftover<string>()
@@ -35,7 +35,7 @@ test('two pieces of leftover work can be taken one after the other', () => {
   l.found(left('new', left('old')))
   expect(l.take(undefined)).toBe('new')
   expect(l.offer?.work).toBe('old')
-  expect(l.keep('new')).toMatchObject({ work: 'new', older: { work: 'old' } })
+  expect(l.keep('new')(null)).toMatchObject({ work: 'new', older: { work: 'old' } })
   expect(l.take('new')).toBe('old')
   expect(l.offer).toMatchObject({ work: 'new', older: undefined })
 })
@@ -44,7 +44,7 @@ test('discarded work can be restored', () => {
   const l = new Leftover<string>()
   l.found(left('old'))
   const undo = l.drop()
-  expect(l.keep(undefined)).toBeUndefined()
+  expect(l.keep(undefined)(null)).toBeUndefined()
   undo()
   expect(l.take(undefined)).toBe('old')
   expect(l.take(undefined)).toBeUndefined()
@@ -61,17 +61,17 @@ test('the work of another tab is kept, whatever this tab does', () => {
   let kept: Left<string> | undefined = left('Monday')
   for (const l of [one, two]) l.found(kept)
   one.take(undefined)
-  kept = one.keep('Monday and Tuesday', kept)
-  kept = two.keep('other', kept)
+  kept = one.keep('Monday and Tuesday')(kept ?? null)
+  kept = two.keep('other')(kept ?? null)
   expect(kept).toMatchObject({ work: 'other', older: { work: 'Monday', older: { work: 'Monday and Tuesday' } } })
   // The offered work is discarded, and the page's own work is saved.
   two.drop()
-  kept = two.keep(undefined, kept)
+  kept = two.keep(undefined)(kept ?? null)
   expect(kept).toMatchObject({ work: 'Monday and Tuesday', older: undefined })
   // However often both tabs write, the store contains the work of each tab once.
   for (const n of [1, 2, 3]) {
-    kept = one.keep(`one ${n}`, kept)
-    kept = two.keep(`two ${n}`, kept)
+    kept = one.keep(`one ${n}`)(kept ?? null)
+    kept = two.keep(`two ${n}`)(kept ?? null)
   }
   expect(kept).toMatchObject({ work: 'two 3', older: { work: 'one 3', older: undefined } })
   // The next visit offers the work of both tabs, and the person can discard it.
@@ -80,7 +80,7 @@ test('the work of another tab is kept, whatever this tab does', () => {
   next.drop()
   expect(next.offer?.work).toBe('one 3')
   next.drop()
-  expect(next.keep(undefined, kept)).toBeUndefined()
+  expect(next.keep(undefined)(kept ?? null)).toBeUndefined()
 })
 
 test('work that was saved in the meantime is not offered, and is removed', () => {
@@ -88,5 +88,5 @@ test('work that was saved in the meantime is not offered, and is removed', () =>
   const kept = left('saved', left('old'))
   l.found(kept, (work) => work === 'saved')
   expect(l.offer).toMatchObject({ work: 'old', older: undefined })
-  expect(l.keep(undefined, kept)).toMatchObject({ work: 'old', older: undefined })
+  expect(l.keep(undefined)(kept ?? null)).toMatchObject({ work: 'old', older: undefined })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { forget, unsent } from './person'
+import { forget, unsent, unsentHere } from './person'
 import { remember } from './remember'
 
 function device(entries: Record<string, unknown>) {
@@ -54,6 +54,19 @@ test('unsent contains all unsent texts, messages oldest first, and no numeric ch
     'of a',
   ])
   expect(unsent('lab', 'a1', device({ 'draft:chat:lab': 7 }))).toEqual([])
+})
+
+test('a sign-out would lose the unsent texts of everybody, and forms count once', () => {
+  const forms = {
+    'draft:poll:lab': { question: 'Coffee?', options: ['yes', 'no'] },
+    'draft:new-codelab': 'A title',
+    'draft:settings:lab': { work: { title: '' } },
+    'draft:long:edit:lab': { at: 1, value: 'counted elsewhere' },
+  }
+  const others = { 'draft:chat:lab': 'half a thou', 'out:lab:a1:r1': said(1, { type: 'chat', message: 'first' }), 'reading:lab': { at: 'x' } }
+  const d = device({ ...forms, ...others })
+  d.map.set('atelier:draft:dm:lab', 'not JSON')
+  expect(unsentHere(d)).toHaveLength(4)
 })
 
 test('forget removes only the data of one person in one codelab', () => {

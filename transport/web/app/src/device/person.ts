@@ -49,36 +49,47 @@ export function unsent(codelab: string, person: string, of?: Kept): string[] {
   const texts: string[] = []
   try {
     const storage = of ?? localStorage
-    const waiting = keys(storage, outbox(codelab, person)).map(
-      (key) => JSON.parse(storage.getItem(key) ?? 'null') as { at: number; message: { message?: unknown } } | null,
-    )
-    for (const e of waiting.toSorted((a, b) => (a?.at ?? 0) - (b?.at ?? 0))) texts.push(...written(e?.message.message))
+    const waiting = keys(storage, outbox(codelab, person)).map((key) => parsed(storage.getItem(key)) as { at?: number; message?: { message?: unknown } } | null)
+    for (const e of waiting.toSorted((a, b) => (a?.at ?? 0) - (b?.at ?? 0))) texts.push(...written(e?.message?.message))
     const drafts = kinds.filter((kind) => kind.startsWith('draft:')).map((kind) => `atelier:${kind}:${codelab}`)
-    for (const key of keys(storage, ...drafts)) texts.push(...typed(key, JSON.parse(storage.getItem(key) ?? 'null')))
+    for (const key of keys(storage, ...drafts)) texts.push(...typed(key, parsed(storage.getItem(key))))
   } catch {
-    // Storage is unavailable, or the value is not from this app.
+    // Storage is unavailable.
   }
   for (const key of begunIn(codelab)) texts.push(...typed(key, begun.get(key)))
   return [...new Set(texts)]
 }
 
 /**
- * The texts that the server does not have, of all people and codelabs: unsent messages, the drafts
- * of the kinds above, and all drafts of this tab. Long drafts in IndexedDB are not included.
+ * The texts that the server does not have, of all people and codelabs: unsent messages, and all
+ * drafts except the long ones, which countDrafts counts.
  */
 export function unsentHere(of?: Kept): string[] {
   const texts: string[] = []
+  let stored: (readonly [key: string, value: unknown])[] = []
   try {
     const storage = of ?? localStorage
-    for (const key of keys(storage, 'atelier:out', ...kinds.filter((kind) => kind.startsWith('draft:')).map((kind) => `atelier:${kind}`))) {
-      const value = JSON.parse(storage.getItem(key) ?? 'null') as { message?: { message?: unknown } } | null
-      texts.push(...(key.startsWith('atelier:out:') ? written(value?.message?.message) : typed(key, value)))
-    }
+    stored = keys(storage, 'atelier:out', 'atelier:draft').map((key) => [key, parsed(storage.getItem(key))] as const)
   } catch {
-    // Storage is unavailable, or the value is not from this app.
+    // Storage is unavailable.
   }
-  for (const [key, value] of begun) texts.push(...typed(key, value))
+  for (const [key, value] of [...stored, ...begun]) {
+    if (key.startsWith('atelier:draft:long:')) continue
+    if (key.startsWith('atelier:out:')) texts.push(...written((value as { message?: { message?: unknown } } | null)?.message?.message))
+    else if (kinds.some((kind) => under([key], `atelier:${kind}`).length > 0)) texts.push(...typed(key, value))
+    // A form of several fields counts as one text.
+    else if (typed(key, value).length > 0) texts.push(key)
+  }
   return [...new Set(texts)]
+}
+
+/** Returns a stored value, or null if it is not from this app. */
+function parsed(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? 'null')
+  } catch {
+    return null
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 // Sign-out with two tabs: the other tab is notified by a message, which takes a moment.
 let clearing = Promise.resolve()
 const cleared = vi.fn(() => clearing)
-vi.mock('idb-keyval', () => ({ clear: cleared, get: vi.fn(), set: vi.fn(), del: vi.fn() }))
+vi.mock('idb-keyval', () => ({ clear: cleared, get: vi.fn(), set: vi.fn(), del: vi.fn(), entries: vi.fn(), update: vi.fn() }))
 vi.mock('../api/client', () => ({ api: {}, ask: vi.fn() }))
 vi.mock('./person', () => ({ unsentHere: () => [] }))
 vi.mock('./place', () => ({ base: '', sitePath: (to: string) => to }))

@@ -5,6 +5,7 @@ import { api, ask } from '../api/client'
 import { base, sitePath } from './place'
 import { letGoOfPictures, letGoOfTexts } from '../offline/kept'
 import { begun, silence } from './remember'
+import { countDrafts } from './drafts'
 import { unsentHere } from './person'
 import { localeKey } from '../messages/locale'
 
@@ -43,7 +44,7 @@ const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('atelier
  * if the person cancels.
  */
 export async function signOut(to: string, sure: (count: number) => boolean): Promise<boolean> {
-  const count = unsentHere().length
+  const count = unsentHere().length + (await countDrafts())
   if (count > 0 && !sure(count)) return false
   // The response makes browsers that support Clear-Site-Data delete all storage.
   const shown = stays.map((key) => [key, stored(key)] as const)

@@ -10,8 +10,12 @@ const tolerance = 60_000
  * so a text that was sent twice on purpose needs two messages.
  */
 export function arrived(doubtful: readonly Kept[], own: readonly ChatMessage[]): string[] {
-  return [...paired(doubtful, own, (e, c) => c.message === e.message.message && Date.parse(c.created_at) >= (e.sent ?? 0) - tolerance).keys()]
+  return [...paired(doubtful, own, (e, c) => isSame(c, e) && Date.parse(c.created_at) >= (e.sent ?? 0) - tolerance).keys()]
 }
+
+/** Whether a stored message has the kind, the text and the recipient of an entry. */
+export const isSame = (c: ChatMessage, { message }: Kept) =>
+  c.msg_type === message.type && c.message === message['message'] && (message.type !== 'dm' || c.target_id === message['target_id'])
 
 /**
  * Pairs entries with the messages that fit them, each message only once. Returns the ids of the

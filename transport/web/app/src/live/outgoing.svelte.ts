@@ -1,6 +1,6 @@
 // A person's messages that the server has not stored yet. Until then they are stored on the device.
 import type { ChatMessage } from '../workshop/state'
-import { paired } from './arrived'
+import { isSame, paired } from './arrived'
 import { deviceStorage, Outbox, type Kept } from './outbox'
 import { Sender, type Line } from './sender'
 
@@ -100,6 +100,3 @@ export class Outgoing {
     return entry
   }
 }
-
-const isSame = (c: ChatMessage, { message }: Kept) =>
-  c.msg_type === message.type && c.message === message['message'] && (message.type !== 'dm' || c.target_id === message['target_id'])

@@ -25,7 +25,8 @@ function stage(own: ChatMessage[] = []) {
 }
 
 const say = (message: string) => ({ type: 'chat', message })
-const message = (text: string, at: number) => ({ id: `m${at}`, sender_id: 'a1', message: text, created_at: new Date(at).toISOString() }) as ChatMessage
+const message = (text: string, at: number) =>
+  ({ id: `m${at}`, sender_id: 'a1', msg_type: 'chat', message: text, created_at: new Date(at).toISOString() }) as ChatMessage
 const sent = (text: string, at: number) => ({ ref: `${text}@${at}`, message: say(text), at, sent: at, refused: null }) as Kept
 const soon = () => new Promise((done) => setTimeout(done, 0))
 
@@ -43,6 +44,13 @@ describe('arrived messages', () => {
     const now = 10_000_000
     expect(arrived([sent('yes', now)], [message('yes', now - 61_000)])).toEqual([])
     expect(arrived([sent('yes', now)], [message('yes', now - 59_000)])).toEqual([`yes@${now}`])
+  })
+
+  test('a message to everybody or to another person does not confirm a direct message', () => {
+    const dm = { ...sent('yes', 1000), message: { type: 'dm', target_id: 'a2', message: 'yes' } } as Kept
+    const direct = (to: string) => ({ ...message('yes', 1500), msg_type: 'dm', target_id: to }) as ChatMessage
+    expect(arrived([dm], [message('yes', 1500), direct('a3')])).toEqual([])
+    expect(arrived([dm], [direct('a2')])).toEqual(['yes@1000'])
   })
 })
 

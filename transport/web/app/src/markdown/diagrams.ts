@@ -74,6 +74,8 @@ export class Frame implements Helper<Diagram, Drawing> {
 
 const drawer = new Beside<Diagram, Drawing>(() => new Frame(), { mostTime, idle })
 const kept = new Map<string, Drawing>()
+/** The observers of the theme, each with the function that returns whether its page is gone. */
+const watches = new Map<MutationObserver, () => boolean>()
 
 /**
  * Returns the drawing in a frame's message. Without a drawing, it returns the reason, or null for
@@ -120,10 +122,15 @@ export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, p
       if (show(code, drawing ?? 'late', figures, put)) changed()
     }
   }
+  for (const [observer, isOver] of watches)
+    if (isOver()) {
+      observer.disconnect()
+      watches.delete(observer)
+    }
   const watch = new MutationObserver(() => {
-    if (unwanted()) watch.disconnect()
-    else void draw()
+    if (!unwanted()) void draw()
   })
+  watches.set(watch, unwanted)
   watch.observe(page, { attributes: true, attributeFilter: ['data-theme'] })
   await draw()
 }

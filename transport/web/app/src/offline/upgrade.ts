@@ -57,7 +57,11 @@ export function lookForBuild(): void {
 
 /** Registers the service worker, and follows new builds. Called once, when the page is shown. */
 export function followBuilds(): void {
-  document.addEventListener('input', (e) => e.target instanceof Element && touched.add(e.target), true)
+  const touch = (e: Event) => {
+    for (const old of touched) if (!old.isConnected) touched.delete(old)
+    if (e.target instanceof Element) touched.add(e.target)
+  }
+  document.addEventListener('input', touch, true)
   if (!keepsPages()) return
   const { serviceWorker } = navigator
   const register = () =>

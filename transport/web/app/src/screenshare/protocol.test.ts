@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Signal } from '../live/room.svelte'
-import { heard, signalTo, status, token } from './protocol'
+import { token } from '../device/token'
+import { heard, signalTo, status } from './protocol'
 
 /** A signal as the server forwards it. */
 const passed = (message: object, sender_id = 'facilitator', sender = 'Facilitator') => ({ ...message, sender, sender_id }) as unknown as Signal

@@ -85,6 +85,3 @@ export function heard(signal: Signal): Heard | null {
 }
 
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v)
-
-/** An id that nobody can guess. crypto.randomUUID is missing over plain http. */
-export const token = (): string => Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, '0')).join('')

@@ -1,11 +1,12 @@
 // The screens of a room. These are the available screens, this person's own screen with its
 // viewers, the screen being watched, and requests for screens.
+import { token } from '../device/token'
 import { api, ask } from '../api/client'
 import { hold } from '../device/busy'
 import type { Room, Signal } from '../live/room.svelte'
 import { facilitator, unnamed } from '../workshop/state'
 import { Peer } from './peer'
-import { heard, signalTo, status, token, type Heard } from './protocol'
+import { heard, signalTo, status, type Heard } from './protocol'
 
 /**
  * The maximum number of viewers per screen. It is limited because each viewer has a separate
@@ -60,6 +61,8 @@ export class Screens {
   readonly #me = token()
   #stream: MediaStream | null = null
   #release = () => {}
+  /** Whether the page was left, also while the browser asks for the screen. */
+  #left = false
   #ask: string | null = null
   /** The browser of the facilitator who requested this person's own screen. */
   #asker: string | null = null
@@ -73,7 +76,9 @@ export class Screens {
 
   /** Listens until the returned function is called. That function also stops sharing. */
   begin(listen: (f: (s: Signal) => void) => () => void = (f) => this.room.onSignal(f)): () => void {
+    this.#left = false
     const leave = () => {
+      this.#left = true
       for (const person of this.asking.keys()) this.takeBack(person)
       this.stop()
       this.close()
@@ -103,13 +108,16 @@ export class Screens {
     }
     this.stop()
     const [track] = stream.getVideoTracks()
-    if (!track) return false
+    if (!track || this.#left) {
+      stream.getTracks().forEach((t) => t.stop())
+      return false
+    }
     track.contentHint = 'detail'
     track.addEventListener('ended', () => this.#stream === stream && this.stop())
     this.#stream = stream
     this.#ask = asked?.ask ?? null
     this.#asker = asked?.from ?? null
-    this.asked = null
+    if (this.asked === asked) this.asked = null // another request can have arrived meanwhile
     this.mine = { share: token(), only, viewers: [] }
     this.#release = hold()
     this.#say(true)

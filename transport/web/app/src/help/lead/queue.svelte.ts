@@ -29,6 +29,10 @@ export class Queue {
     this.#room = room
   }
 
+  get codelab(): string {
+    return this.#room.id
+  }
+
   /** Whether the request is from somebody simulated by a rehearsal. */
   isSimulated(h: HelpRequest): boolean {
     return this.#room.now?.people.get(h.attendee_id)?.simulated ?? false
@@ -84,9 +88,11 @@ export class Queue {
 
   /**
    * Answers several requests with one message, which closes them. On failure it shows an error and
-   * returns false.
+   * returns false. It also returns false while another action of this page runs.
    */
   async answer(chosen: readonly string[], message: string): Promise<boolean> {
+    if (this.busy !== null) return false
+    this.busy = chosen[0] ?? null
     try {
       await ask(api.POST('/codelabs/{id}/help/answer', { params: { path: { id: this.#room.id } }, body: { help_ids: [...chosen], message } }))
       toast(m.help_answered({ count: chosen.length }))
@@ -94,6 +100,8 @@ export class Queue {
     } catch (e) {
       complain(words(e))
       return false
+    } finally {
+      this.busy = null
     }
   }
 

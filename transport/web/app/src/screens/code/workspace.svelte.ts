@@ -83,7 +83,7 @@ export class Workspace extends Browse {
     this.left.found(kept)
     if (this.#visited.has(head)) this.changes = this.left.take(undefined) ?? none
     this.#visited.add(head)
-    this.#keeper = keeper<Left<Changes>>(key, (kept) => this.left.keep(this.dirty ? $state.snapshot(this.changes) : undefined, kept))
+    this.#keeper = keeper<Left<Changes>>(key, () => this.left.keep(this.dirty ? $state.snapshot(this.changes) : undefined))
     await this.list()
     await this.showOnly()
   }
@@ -124,8 +124,8 @@ export class Workspace extends Browse {
   }
 
   /**
-   * Saves all changes together. If somebody else has changed an edited file meanwhile, it saves
-   * nothing and sets overwritten, unless sure is true.
+   * Saves all changes together. If somebody else has meanwhile changed an edited file, or created a
+   * file that is new here, it saves nothing and sets overwritten, unless sure is true.
    */
   async save(sure = false): Promise<void> {
     if (this.saving || !this.dirty) return
@@ -134,7 +134,8 @@ export class Workspace extends Browse {
     const sent = this.changes
     try {
       if (!sure) {
-        const others = await Promise.all(Object.entries(sent.bases).map(async ([path, base]) => ((await this.now(path)) === base ? null : path)))
+        const expected = Object.keys(sent.edits).map((path) => [path, sent.bases[path] ?? null] as const)
+        const others = await Promise.all(expected.map(async ([path, base]) => ((await this.now(path)) === base ? null : path)))
         this.overwritten = others.filter((p) => p !== null)
         if (this.overwritten.length > 0) return
       }

@@ -45,6 +45,17 @@ export function fromServer(all: readonly Quiz[]): Question[] {
   })
 }
 
+/**
+ * Returns the questions of the page after a save during which somebody edited them. sent was sent,
+ * and saved is the server's version of it, in the same order.
+ */
+export function withSaved(now: readonly Question[], sent: readonly Question[], saved: readonly Question[]): Question[] {
+  return now.map((q) => {
+    const i = sent.findIndex((s) => s.id === q.id)
+    return i < 0 ? q : q === sent[i] ? saved[i]! : { ...q, server: saved[i]!.server }
+  })
+}
+
 export function toServer(all: readonly Question[]): Input[] {
   return all.map((q) => {
     const head = { ...(q.server === null ? {} : { id: q.server }), question: q.text.trim(), quiz_type: q.type }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { changed, clashes, fieldsOf, hoursOf, onTop, plannedHours, troubles, type Fields } from './fields'
-import { changedOption, fromServer, movedQuestion, newQuestion, same, toServer, trouble, type Question } from './questions'
+import { changedOption, fromServer, movedQuestion, newQuestion, same, toServer, trouble, withSaved, type Question } from './questions'
 
 const base: Fields = {
   title: 'Go',
@@ -104,6 +104,14 @@ describe('questions', () => {
     expect(trouble(changedOption(q(), '2', { text: 'One ' }))).toBe('twice')
     expect(trouble(changedOption(q(), '1', { right: false }))).toBe('none_right')
     expect(trouble(q({ type: 'descriptive', options: [] }))).toBeNull()
+  })
+  it('keep edits that were made during a save', () => {
+    const sent = [q({ server: null }), q({ id: 'b', server: null })]
+    const saved = [q({ id: 's1', server: 's1' }), q({ id: 's2', server: 's2' })]
+    const added = newQuestion()
+    const edited = { ...sent[1]!, text: 'Typed later?' }
+    expect(withSaved([edited, sent[0]!, added], sent, saved)).toEqual([{ ...edited, server: 's2' }, saved[0], added])
+    expect(withSaved([], sent, saved)).toEqual([])
   })
   it('move within the list', () => {
     const all = [q(), q({ id: 'b' })]

@@ -66,12 +66,14 @@ export class Authoring {
   /** Whether to look again after this save, because somebody else may have saved meanwhile. */
   #lookAgain = false
   #tag = ''
+  /** Whether the page was left. */
+  #left = false
   #keeper: ReturnType<typeof keeper>
   #connection: Connection
 
   constructor(id: string) {
     this.id = id
-    this.#keeper = keeper<Left<Work>>(`edit:${id}`, (kept) => this.left.keep(this.#work(), kept))
+    this.#keeper = keeper<Left<Work>>(`edit:${id}`, () => this.left.keep(this.#work()))
     this.#connection = new Connection(
       { codelab: id, as: 'admin' },
       { socket, events },
@@ -100,6 +102,7 @@ export class Authoring {
     const asleep = onWake(() => this.#connection.hurry())
     return () => {
       asleep()
+      this.#left = true
       this.#keeper.stop()
       this.#connection.stop()
     }
@@ -113,7 +116,7 @@ export class Authoring {
       // The stored work is not offered if another tab has already saved it.
       this.left.found(kept, (work) => same(work.draft, read.script))
       this.chosen = this.draft.steps[0]?.id ?? ''
-      this.#connection.start()
+      if (!this.#left) this.#connection.start()
     } catch (e) {
       this.refused = words(e)
     }

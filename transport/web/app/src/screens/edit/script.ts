@@ -1,6 +1,7 @@
 // The script is the text that an author edits: the steps and the preparation guide, as plain
 // values.
 import type { components } from '../../api/schema'
+import { token } from '../../device/token'
 
 type S = components['schemas']
 
@@ -65,7 +66,7 @@ export function same(a: Script, b: Script): boolean {
 }
 
 export function newStep(title: string): ScriptStep {
-  return { id: `new:${crypto.randomUUID()}`, server: null, title, minutes: 0, text: '' }
+  return { id: `new:${token()}`, server: null, title, minutes: 0, text: '' }
 }
 
 export function withStep(script: Script, id: string, change: Partial<Pick<ScriptStep, 'title' | 'minutes' | 'text'>>): Script {

@@ -6,7 +6,7 @@ import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
 import { leader } from '../../admin/leader.svelte'
 import { m } from '../../messages/compiled/messages.js'
-import { toast } from '../../parts/toasts.svelte'
+import { complain, toast } from '../../parts/toasts.svelte'
 import { defaultThresholds, Floor, moods, noMoods, steadyForm, verdict, type Column, type Moods, type Thresholds, type Verdict } from '../../workshop/floor'
 import type { Workshop } from '../../workshop/state'
 
@@ -128,7 +128,7 @@ export class Watch {
   bring(step: number): void {
     const before = this.room.now?.codelab.pointer ?? null
     this.#browsed = null
-    this.point(step)
+    if (!this.point(step)) return
     const undo = () => {
       const now = this.room.now?.codelab.pointer
       const mine = now?.step_number === step && (now.person === null ? leader.rank === 'owner' : now.person === leader.id)
@@ -137,8 +137,13 @@ export class Watch {
     toast(m.brought({ step }), { label: m.undo(), run: undo })
   }
 
-  /** Sets the pointer to a step. With null it removes the pointer. */
-  point(step: number | null, hints = false): void {
-    this.room.say({ type: 'pointer', step_number: step, hints })
+  /**
+   * Sets the pointer to a step. With null it removes the pointer. Returns false and shows an error
+   * if the outbox is full.
+   */
+  point(step: number | null, hints = false): boolean {
+    const said = this.room.say({ type: 'pointer', step_number: step, hints })
+    if (!said) complain(m.chat_full())
+    return said
   }
 }

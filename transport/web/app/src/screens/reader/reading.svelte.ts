@@ -4,7 +4,9 @@ import { appInfo } from '../../api/app'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
 import type { Attendee, Pulse, Step } from '../../workshop/state'
+import { m } from '../../messages/compiled/messages.js'
 import { visit } from '../../parts/overlay'
+import { complain } from '../../parts/toasts.svelte'
 import { addressed, addressOf } from './address'
 import { OwnHelp } from '../../help/attend/help.svelte'
 
@@ -200,7 +202,9 @@ export class Reading {
 
   /** Opens the page that contains the target of a link. */
   async seek(fragment: string): Promise<void> {
-    const { stepOf, hasPlace } = await import('../../markdown/places')
+    const places = await import('../../markdown/places').catch(() => null)
+    if (!places) return complain(m.error_part())
+    const { stepOf, hasPlace } = places
     const guide = this.room.now?.codelab.guide_markdown
     const to = stepOf(this.steps, fragment)?.step_number ?? (guide && hasPlace(guide, fragment) ? 'guide' : null)
     if (to === null) return
