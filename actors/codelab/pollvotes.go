@@ -29,7 +29,7 @@ type poll struct {
 	rec *pb.Poll // replaced, never modified
 	// told is rec as of its last change, with the result at that time. If it is nil, capture
 	// rebuilds it with the current result.
-	told *pb.Poll `snapshot:"rebuilt, with the current result"`
+	told *pb.Poll `snapshot:"rebuilt with the current result"`
 
 	// marks and said are parallel to State.attendees, but can be shorter. An attendee who has not
 	// voted has mark 0.
@@ -37,7 +37,7 @@ type poll struct {
 	said  cow.Vector[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
 	// ballots contains the ballots of an anonymous poll that is open or being counted. It is
 	// append-only.
-	ballots [][]byte `snapshot:"any order: that of the votes would say who gave which"`
+	ballots [][]byte `snapshot:"any order: the order of the votes would reveal who gave which answer"`
 	hidden  hidden
 
 	// The following fields are derived from those above.
@@ -46,17 +46,17 @@ type poll struct {
 	tally  tally
 	texts  int // bytes
 
-	view *PollView `snapshot:"captured anew"` // nil after a change, until the next capture
+	view *PollView `snapshot:"captured again"` // nil after a change, until the next capture
 }
 
 // PollView is a poll with its votes. Immutable.
 type PollView struct {
 	*pb.Poll
 	// Told is the poll as of its last change, with the result at that time.
-	Told    *pb.Poll               `snapshot:"rebuilt, with the current result"`
+	Told    *pb.Poll               `snapshot:"rebuilt with the current result"`
 	marks   cow.View[uint16]       `snapshot:"trailing zeros: the last may be missing"`
 	said    cow.View[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
-	ballots [][]byte               `snapshot:"any order: that of the votes would say who gave which"`
+	ballots [][]byte               `snapshot:"any order: the order of the votes would reveal who gave which answer"`
 }
 
 // keep sets the poll's record. Only closed anonymous polls keep their result in it.

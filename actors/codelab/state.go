@@ -105,12 +105,12 @@ type State struct {
 	settled   int // number of resolved help requests
 
 	refs      refs
-	changed   Changed `snapshot:"all counts as changed at the snapshot: ETags are anew"`
+	changed   Changed `snapshot:"a restored state counts as changed at the snapshot, which renews the ETags"`
 	revisions Revisions
 	deleted   bool
 
-	encoded   Encodings `snapshot:"readers make it"`        // see View.Encoded
-	encodedAt Changed   `snapshot:"the changes of encoded"` // the last changes that encoded includes
+	encoded   Encodings `snapshot:"readers fill it"`    // see View.Encoded
+	encodedAt Changed   `snapshot:"belongs to encoded"` // the last changes that encoded includes
 
 	// pollsShown and questionsShown are the most recently captured polls and questions. pollsAt and
 	// questionsAt are the seqs of their last change.

@@ -17,8 +17,8 @@ type tally struct {
 	words map[string]*tallied
 	// top contains the most frequent words, at most shownPollWords, best first. It is valid unless
 	// stale.
-	top   []*tallied `snapshot:"sorted anew when it is stale"`
-	stale bool       `snapshot:"of top"`
+	top   []*tallied `snapshot:"sorted again when it is stale"`
+	stale bool       `snapshot:"belongs to top"`
 }
 
 type tallied struct {
@@ -26,11 +26,11 @@ type tallied struct {
 	votes int32
 	// spellings are in any order. If there are many, at has the index of each. A long word can have
 	// very many spellings.
-	spellings []spelling     `snapshot:"any order: none was promised"`
-	at        map[string]int `snapshot:"made anew, of spellings"`
+	spellings []spelling     `snapshot:"any order: the order has no meaning"`
+	at        map[string]int `snapshot:"rebuilt from spellings"`
 	// best is the most frequent spelling; valid unless stale.
-	best  spelling `snapshot:"found anew when it is stale"`
-	stale bool     `snapshot:"of best"`
+	best  spelling `snapshot:"found again when it is stale"`
+	stale bool     `snapshot:"belongs to best"`
 }
 
 // manySpellings is the number of spellings above which the map at is used.

@@ -54,14 +54,14 @@ type View struct {
 	// UpdatedAt is the time at which settings, steps, quizzes or materials were last changed, in
 	// Unix milliseconds.
 	UpdatedAt int64
-	Changed   Changed `snapshot:"all counts as changed at the snapshot: ETags are anew"`
+	Changed   Changed `snapshot:"a restored state counts as changed at the snapshot, which renews the ETags"`
 	Revisions Revisions
 
 	// Grants differs between two views if an attendee's grant ended between them.
 	Grants *Grants
 
 	// Encoded caches the encoded parts. Later views share the encoding of an unchanged part.
-	Encoded Encodings `snapshot:"readers make it"`
+	Encoded Encodings `snapshot:"readers fill it"`
 
 	right   cow.View[Right]
 	refs    []*pb.Ref

@@ -21,11 +21,11 @@ import (
 type IDs struct {
 	tag uint32
 	// last contains the milliseconds and the counter of the newest id, in 60 bits.
-	last    uint64 `snapshot:"ids of what is gone, or lies elsewhere, are not seen: new ones are by time, and random"`
+	last    uint64 `snapshot:"a snapshot lacks ids of removed objects; new ids follow the clock, so they still increase"`
 	entropy io.Reader
 	// next is a field, because a local variable would escape to the heap when it is passed to
 	// entropy.
-	next [16]byte `snapshot:"it is made anew for each id"`
+	next [16]byte `snapshot:"overwritten for each id"`
 }
 
 // NewIDs returns a source of ids for objects that belong to owner.

@@ -43,6 +43,8 @@ func (c *Uploads) Check() error {
 		return errors.New("duration: want at least two phases")
 	case c.Small < 0 || c.Large < 0 || c.Small+c.Large <= 0 || c.Small+c.Large > 200:
 		return errors.New("rates: want up to 200 uploads per second")
+	case c.SmallBytes == c.LargeBytes:
+		return errors.New("small and large uploads need different sizes")
 	case c.SmallBytes < 16 || c.LargeBytes < 16 || c.SmallBytes > 10<<20 || c.LargeBytes > 10<<20:
 		return errors.New("sizes: want 16 bytes to 10 MiB")
 	case c.AtOnce < 1 || c.AtOnce > 512:

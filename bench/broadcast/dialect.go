@@ -70,7 +70,7 @@ func (d *Dialect) Check() error {
 	for _, line := range d.Headers {
 		problems = append(problems, frames.CheckHeader(line), d.CheckPlaces("--header", line))
 		if name, _, _ := strings.Cut(line, ":"); len(ParseTemplate(name).Places()) > 0 {
-			problems = append(problems, fmt.Errorf("--header %q: a column is allowed only after the colon", name))
+			problems = append(problems, errors.New("--header: a column is allowed only after the colon"))
 		}
 	}
 	problems = append(problems, d.CheckPlaces("--hello", string(d.Hello)), d.CheckPlaces("--send", string(d.Send), "stamp", "seq", "pad"),
@@ -87,6 +87,9 @@ func (d *Dialect) Check() error {
 		if d.Size > 0 && !strings.Contains(string(d.Send), "{{pad}}") {
 			problems = append(problems, errors.New("a size needs {{pad}} in the message to send"))
 		}
+	}
+	if (d.Resume == "") != (d.Position == "") {
+		problems = append(problems, errors.New("--resume and --position need each other: a client resumes from the position that it has read"))
 	}
 	_, err := newReader(d, 0, 1)
 	return errors.Join(append(problems, err)...)

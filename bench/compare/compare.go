@@ -102,7 +102,7 @@ func (a *scenario) against(name string, b *scenario, l Limits) (findings []Findi
 			continue
 		}
 		f := judge(name, number, was, is, l)
-		if why != nil && f.Verdict != Worse {
+		if why != nil && (f.Verdict != Worse || f.By != ByZero) {
 			f.Verdict, f.By, f.Why = NoMeaning, ByTest, strings.Join(why, "; ")
 		}
 		findings = append(findings, f)

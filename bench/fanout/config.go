@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"atelier/bench/broadcast"
+	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/timeline"
@@ -86,7 +87,7 @@ func (s *Stages) UnmarshalText(text []byte) error {
 		during, rate, ok := strings.Cut(strings.TrimSpace(stage), "@")
 		d, err1 := time.ParseDuration(during)
 		r, err2 := strconv.ParseFloat(rate, 64)
-		if !ok || err1 != nil || err2 != nil || d <= 0 || r <= 0 {
+		if !ok || err1 != nil || err2 != nil || d <= 0 || r == 0 || !pacing.IsRate(r) {
 			return fmt.Errorf("%q: want DURATION@RATE, such as 10s@100", stage)
 		}
 		*s = append(*s, broadcast.Stage{During: d, Rate: r})
@@ -184,7 +185,7 @@ func (c *Config) Check() error {
 		return errors.New("times must not be negative")
 	case c.Drain <= 0:
 		return errors.New("drain: want more than 0")
-	case c.Size < 0 || c.Rate < 0 || c.Rate == 0 && len(c.Stages) == 0 && c.Publishers > 0 && c.Window < 1:
+	case c.Size < 0 || !pacing.IsRate(c.Rate) || c.Rate == 0 && len(c.Stages) == 0 && c.Publishers > 0 && c.Window < 1:
 		return errors.New("size and rate must not be negative; a rate of 0 needs a window")
 	case c.Rate == 0 && len(c.Stages) == 0 && c.DropEvery > 0:
 		return errors.New("rate: want more than 0, because connections cannot be dropped during an unthrottled load")

@@ -46,11 +46,12 @@ func (u *Upgrade) finish(dst []byte) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// CheckHeader refuses an invalid header line, or a text with several lines.
+// CheckHeader refuses an invalid header line, or a text with several lines. The error does not
+// contain the line, which can be secret.
 func CheckHeader(line string) error {
 	name, _, ok := strings.Cut(line, ":")
 	if !ok || name == "" || strings.ContainsAny(name, " \t") || strings.ContainsAny(line, "\r\n\x00") {
-		return fmt.Errorf("header %q: want 'Name: value'", line)
+		return errors.New("malformed header: want one line like 'Name: value'")
 	}
 	return nil
 }

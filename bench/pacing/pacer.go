@@ -1,6 +1,7 @@
 package pacing
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -10,6 +11,10 @@ import (
 type Pacer interface {
 	Next() (due time.Duration, ok bool)
 }
+
+// IsRate reports whether a number is usable as a rate: finite and not negative. A flag can also be
+// NaN or infinite.
+func IsRate(perSecond float64) bool { return perSecond >= 0 && !math.IsInf(perSecond, 1) }
 
 // Uniform plans perSecond operations per second at equal intervals for a duration, beginning at
 // once. A rate of zero or less plans nothing.

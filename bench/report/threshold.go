@@ -18,6 +18,8 @@ type Threshold struct {
 	text, metric, operator string
 	bound                  float64
 	unit                   string // as written; "" for the report's unit
+	// factor converts the written unit to the unit of the number in the report.
+	factor float64
 }
 
 func (t Threshold) String() string { return t.text }
@@ -30,13 +32,18 @@ func (t Threshold) Of() string {
 
 var expression = regexp.MustCompile(`^\s*([a-zA-Z0-9_. ]+?)\s*(<=|>=|==|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([a-zA-Zµ%]*)\s*$`)
 
-// units contains the factors that convert the units of thresholds to the units of the report:
-// milliseconds, bytes, and shares from 0 to 1.
-var units = map[string]float64{
-	"": 1, "us": 0.001, "µs": 0.001, "ms": 1, "s": 1000, "m": 60_000,
-	"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
-	"%": 0.01,
+// times contains the factors that convert times to milliseconds.
+var times = map[string]float64{"us": 0.001, "µs": 0.001, "ms": 1, "s": 1000, "m": 60_000}
+
+// others contains the factors that convert the other units of thresholds to the units of the
+// report: bytes, and shares from 0 to 1.
+var others = map[string]float64{
+	"": 1, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "%": 0.01,
 }
+
+// inSeconds lists the numbers that the report has in seconds. It has all other times in
+// milliseconds.
+var inSeconds = []string{"cpu_per_million", "warmup_seconds", "duration_seconds"}
 
 // ParseThreshold parses a threshold.
 func ParseThreshold(text string) (Threshold, error) {
@@ -44,7 +51,16 @@ func ParseThreshold(text string) (Threshold, error) {
 	if m == nil {
 		return Threshold{}, fmt.Errorf("threshold %q: want a name, one of < <= > >= ==, and a number, such as 'p99<50ms'", text)
 	}
-	factor, known := units[m[4]]
+	_, last := cutLast(m[1])
+	factor, known := others[m[4]]
+	if ms, isTime := times[m[4]]; isTime {
+		factor, known = ms, true
+		if slices.Contains(inSeconds, last) {
+			factor = ms / 1000
+		}
+	} else if slices.Contains(percentiles, last) && m[4] != "" {
+		return Threshold{}, fmt.Errorf("threshold %q: %s is a time, so its unit cannot be %s", text, m[1], m[4])
+	}
 	if !known {
 		return Threshold{}, fmt.Errorf("threshold %q: unknown unit %q; use us, ms, s, m, B, kB, MB, GB, KiB, MiB, GiB or %%", text, m[4])
 	}
@@ -52,7 +68,7 @@ func ParseThreshold(text string) (Threshold, error) {
 	if err != nil {
 		return Threshold{}, fmt.Errorf("threshold %q: %w", text, err)
 	}
-	return Threshold{text: strings.TrimSpace(text), metric: m[1], operator: m[2], bound: bound * factor, unit: m[4]}, nil
+	return Threshold{text: strings.TrimSpace(text), metric: m[1], operator: m[2], bound: bound * factor, unit: m[4], factor: factor}, nil
 }
 
 // holds reports whether a value is within the bound.
@@ -99,16 +115,22 @@ func (r *Result) check(thresholds []Threshold) error {
 // format formats a value in the unit of the threshold.
 func (t Threshold) format(value float64) string {
 	unit := t.unit
-	if path := strings.Split(t.metric, "."); unit == "" && slices.Contains(percentiles, path[len(path)-1]) {
+	if _, last := cutLast(t.metric); unit == "" && slices.Contains(percentiles, last) {
 		unit = "ms"
 	}
 	switch unit {
 	case "":
 		return digits(value)
 	case "%":
-		return digits(value/units[unit]) + "%"
+		return digits(value/t.factor) + "%"
 	}
-	return digits(value/units[unit]) + " " + unit
+	return digits(value/t.factor) + " " + unit
+}
+
+// cutLast returns the parts of a name before and after its last dot.
+func cutLast(name string) (before, last string) {
+	i := strings.LastIndexByte(name, '.')
+	return name[:max(i, 0)], name[i+1:]
 }
 
 // digits formats a number without floating-point noise.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"atelier/bench/pacing"
 	"atelier/bench/report"
 )
 
@@ -85,8 +86,8 @@ const maxConnections = 9_000
 // Check refuses invalid values.
 func (c *Config) Check() error {
 	for _, s := range []side{c.reading(), c.writing()} {
-		if s.connections < 0 || s.count < 0 || s.rate < 0 {
-			return errors.New("connections, counts and rates must not be negative")
+		if s.connections < 0 || s.count < 0 || !pacing.IsRate(s.rate) {
+			return errors.New("connections, counts and rates must be finite and not negative")
 		}
 		if s.connections > 0 && s.count == 0 && (c.Duration <= 0 || c.Duration > 24*time.Hour) {
 			return errors.New("duration: want up to 24h")

@@ -38,7 +38,7 @@ type Floor struct {
 
 // Check returns an error if the request is invalid.
 func (c *Floor) Check() error {
-	u, err := url.Parse(c.URL)
+	u, err := api.ParseURL(c.URL)
 	if err == nil {
 		_, err = api.Address(u)
 	}
@@ -46,8 +46,8 @@ func (c *Floor) Check() error {
 	for _, line := range c.Headers {
 		problems = append(problems, frames.CheckHeader(line))
 	}
-	if c.Connections < 1 || c.Connections > maxConnections || c.Rate < 0 || c.Duration <= 0 || c.Warmup < 0 {
-		problems = append(problems, fmt.Errorf("connections: want 1 to %d; rate and times must not be negative", maxConnections))
+	if c.Connections < 1 || c.Connections > maxConnections || !pacing.IsRate(c.Rate) || c.Duration <= 0 || c.Warmup < 0 {
+		problems = append(problems, fmt.Errorf("connections: want 1 to %d; rate and times must be finite and not negative", maxConnections))
 	}
 	return errors.Join(problems...)
 }
@@ -57,7 +57,7 @@ func (c *Floor) Run(ctx context.Context) (*report.Result, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	u, err := url.Parse(c.URL)
+	u, err := api.ParseURL(c.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +94,7 @@ func (c *Floor) Run(ctx context.Context) (*report.Result, error) {
 		return "request", status, body, err
 	})
 	out := r.conclude(begin, end, nil, ctx.Err() != nil)
-	out.About = fmt.Sprintf("%s %s, %s", method, u.Redacted(), report.Count(c.Connections, "connection"))
+	public := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path} // a password or a query can be secret
+	out.About = fmt.Sprintf("%s %s, %s", method, public.String(), report.Count(c.Connections, "connection"))
 	return out, nil
 }

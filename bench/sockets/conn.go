@@ -344,7 +344,7 @@ func (c *Conn) watch() {
 	if !c.paused {
 		want |= unix.EPOLLIN
 	}
-	if len(c.waiting) > 0 {
+	if len(c.waiting) > 0 || c.state == connecting {
 		want |= unix.EPOLLOUT
 	}
 	if c.state == closed || want == c.watched {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"atelier/bench/faults"
+	"atelier/bench/pacing"
 	"atelier/bench/report"
 )
 
@@ -47,8 +48,8 @@ func (c *Config) Check() error {
 		return errors.New("connections must be 1 to 4096")
 	case c.Participants < 1 || c.Participants > 1000:
 		return errors.New("participants must be 1 to 1000")
-	case c.Rate < 0 || c.Duration < 0 || c.Warmup < 0:
-		return errors.New("rate, duration and warmup must not be negative")
+	case !pacing.IsRate(c.Rate) || c.Duration < 0 || c.Warmup < 0:
+		return errors.New("rate, duration and warmup must be finite and not negative")
 	case c.Reuse < 0 || c.Reuse > 100:
 		return errors.New("reuse must be 0 to 100 percent")
 	case c.Live < 0 || c.Live > 10_000_000:

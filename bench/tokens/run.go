@@ -209,6 +209,9 @@ func (r *run) restart(ctx context.Context, c *crowd) error {
 	}
 	w := newWorker(r, 0)
 	defer w.conn.Close()
+	for r.contested(r.made) { // such a pair is not counted as done
+		r.made++
+	}
 	w.do(r.made, r.clock.Now(), false)
 	r.made++
 	if w.pair.Done != 1 {

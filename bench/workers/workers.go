@@ -58,7 +58,12 @@ type Plan struct {
 }
 
 // Size returns the number of workers.
-func (p *Plan) Size() int { return max(p.Processes, len(p.Remote), 1) }
+func (p *Plan) Size() int {
+	if n := len(p.Remote); n > 0 {
+		return n
+	}
+	return max(p.Processes, 1)
+}
 
 // sampled receives a sample of each worker every second.
 type sampled func(broadcast.Sample)

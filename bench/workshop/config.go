@@ -92,9 +92,11 @@ func (c *Config) Check() error {
 		return errors.New("times must not be negative")
 	case c.Drain <= 0:
 		return errors.New("drain: want more than 0")
-	case c.Chat < 0 || c.Help < 0 || c.Comments < 0 || c.Churn < 0 || c.FacilitatorReads < 0 || c.Burst < 0 || c.BurstEvery < 0:
-		return errors.New("rates and bursts must not be negative")
-	case c.Stalled < 0 || c.Stalled > 90:
+	case !pacing.IsRate(c.Chat) || !pacing.IsRate(c.Help) || !pacing.IsRate(c.Comments) || !pacing.IsRate(c.Churn) || !pacing.IsRate(c.FacilitatorReads):
+		return errors.New("rates must be finite and not negative")
+	case c.Burst < 0 || c.BurstEvery < 0:
+		return errors.New("bursts must not be negative")
+	case !(c.Stalled >= 0 && c.Stalled <= 90): // also refuses NaN
 		return errors.New("stalled: want at most 90 percent")
 	}
 	return nil

@@ -123,7 +123,11 @@ func (c *crowd) verifyProgress(t *truth, a *report.Audit) audit.Writes {
 	var w audit.Writes
 	for _, p := range c.attendees() {
 		w.Acknowledged += p.progress.acked
-		w.Unanswered += len(p.unacked)
+		for _, m := range p.unacked {
+			if m.op == opProgress {
+				w.Unanswered++
+			}
+		}
 		records := t.attendees[p.name]
 		if p.progress.acked == 0 || len(records) == 0 {
 			continue

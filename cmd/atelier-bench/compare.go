@@ -181,7 +181,7 @@ func measureIn(ctx context.Context, folder string, args []string) ([]byte, error
 	out, err := cmd.CombinedOutput()
 	text, missing := os.ReadFile(path)
 	if missing != nil || ctx.Err() != nil {
-		return nil, fmt.Errorf("%v: %w\n%s", args, errors.Join(err, ctx.Err()), out)
+		return nil, fmt.Errorf("%v: %w\n%s", commandLine(append([]string{self}, args...)), errors.Join(err, ctx.Err()), out)
 	}
 	return text, nil
 }

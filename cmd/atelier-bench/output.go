@@ -99,6 +99,7 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 	if err := raiseFileLimit(); err != nil {
 		return err
 	}
+	around := s.environment() // before the load, which changes the machine's load
 	t, done, err := s.target(ctx, env)
 	if err != nil {
 		return err
@@ -113,7 +114,7 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 		err = errors.Join(err, errors.New(strings.Join(deaths, "\n")))
 	}
 	if err == nil {
-		err = o.judge(result, s.environment())
+		err = o.judge(result, around)
 	}
 	failed := err != nil || result.ExitCode() == report.ExitFailed
 	// After a failure, the data and log of the server are kept for analysis.
@@ -135,11 +136,12 @@ func runOther(ctx context.Context, s *serverFlags, o *outputFlags, scenario func
 	if err := raiseFileLimit(); err != nil {
 		return err
 	}
+	around := s.environment()
 	screen := newScreen(ctx)
 	result, err := o.profiled(func() (*report.Result, error) { return scenario(screen) })
 	screen.close()
 	if err == nil {
-		err = o.judge(result, s.environment())
+		err = o.judge(result, around)
 	}
 	if err != nil {
 		return err

@@ -59,7 +59,7 @@ func (b *broadcastFlags) peer() (*fanout.Peer, error) {
 	for _, pair := range b.Answer {
 		in, out, ok := strings.Cut(pair, "=")
 		if !ok || in == "" || out == "" {
-			return nil, fmt.Errorf("--answer %q: want IN=OUT", pair)
+			return nil, errors.New("--answer: want IN=OUT, both not empty")
 		}
 		d.Answers = append(d.Answers, broadcast.Answer{In: broadcast.Raw(unescaped(in, d.Binary)), Out: broadcast.Raw(unescaped(out, d.Binary))})
 	}

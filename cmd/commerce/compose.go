@@ -74,7 +74,13 @@ func (c composeFlags) gather(d *desk) (*schema.Resource, []*schema.Resource, str
 		if len(c.Extensions) > 0 {
 			return nil, nil, "", usage(errors.New("a payload declares its extensions itself: omit the arguments after the payload"))
 		}
+		if c.Protocol != "" {
+			return nil, nil, "", usage(errors.New("a payload declares its protocol version itself: omit --protocol"))
+		}
 		return c.followed(d, base)
+	}
+	if c.Name != "" {
+		return nil, nil, "", usage(errors.New("--name selects a base schema of a payload, and this is a schema: omit it"))
 	}
 	var extensions []*schema.Resource
 	for _, place := range c.Extensions {

@@ -15,7 +15,7 @@ import (
 // Tag is the key of the struct tag for fields that a snapshot does not restore unchanged, with the
 // reason:
 //
-//	encoded Encodings `snapshot:"readers make it"`
+//	encoded Encodings `snapshot:"readers fill it"`
 //
 // Such a field is not compared, unless the reason begins with TrailingZeros or AnyOrder.
 const (

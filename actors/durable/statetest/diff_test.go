@@ -18,9 +18,9 @@ type state struct {
 	index map[string]inner
 	rows  cow.Vector[int]
 	fn    func()
-	made  int   `snapshot:"made anew"`
+	made  int   `snapshot:"rebuilt"`
 	marks []int `snapshot:"trailing zeros: the last may be missing"`
-	mixed []int `snapshot:"any order: it says nothing"`
+	mixed []int `snapshot:"any order: the order has no meaning"`
 }
 
 func newState() *state {

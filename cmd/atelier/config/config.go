@@ -476,7 +476,7 @@ func checkPostgres(address Secret, bad, warn func(string, ...any)) {
 		bad("storage.postgres is not an address like postgres://user@host:5432/db")
 	default:
 		mode := u.Query().Get("sslmode")
-		if host := u.Hostname(); host != "" && !loopback(host) && mode != "verify-full" && mode != "verify-ca" && mode != "require" {
+		if host := cmp.Or(u.Query().Get("host"), u.Hostname()); host != "" && !strings.HasPrefix(host, "/") && !loopback(host) && mode != "verify-full" && mode != "verify-ca" && mode != "require" {
 			warn("storage.postgres: the database is on another machine and sslmode is not verify-full, so the data can travel in the clear")
 		}
 	}

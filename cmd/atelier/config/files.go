@@ -95,7 +95,8 @@ func parseFileStore(text string) (FileStore, error) {
 		}
 		s.Prefix = path + "/"
 	}
-	return s, s.endpoint(q.Get("endpoint"))
+	err = s.endpoint(q.Get("endpoint"))
+	return s, err
 }
 
 func (s *FileStore) endpoint(text string) error {

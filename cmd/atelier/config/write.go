@@ -19,7 +19,11 @@ import (
 // secrets, but only whether they are set.
 func Write(w io.Writer, c Config) error {
 	var b strings.Builder
-	b.WriteString("# Every key of Atelier with its default. Each can also be set in the environment\n")
+	kind := "value"
+	if reflect.DeepEqual(c, Default()) {
+		kind = "default"
+	}
+	b.WriteString("# Every key of Atelier with its " + kind + ". Each can also be set in the environment\n")
 	b.WriteString("# as ATELIER_<SECTION>_<KEY>, which overrides this file; flags override both.\n")
 	b.WriteString("# In the environment, separate the members of a list by commas: ATELIER_CLUSTER_PEERS=10.0.0.11:6222,10.0.0.12:6222\n")
 	v := reflect.ValueOf(c)

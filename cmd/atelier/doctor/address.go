@@ -194,7 +194,10 @@ func (v *visit) app(ctx context.Context) Finding {
 		}
 		n, err := io.Copy(io.Discard, io.LimitReader(res.Body, largestAnswer))
 		_ = res.Body.Close()
-		if err != nil || res.StatusCode != http.StatusOK {
+		if err != nil {
+			return bad("load the page in a browser", "%s: %v", f[1], plain(err))
+		}
+		if res.StatusCode != http.StatusOK {
 			return bad("the proxy must pass /assets/ on unchanged", "%s answers %d", f[1], res.StatusCode)
 		}
 		total += int(n)

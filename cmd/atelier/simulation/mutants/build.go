@@ -84,7 +84,13 @@ func (t *tree) share(all []*mutant) (*sharedBuild, error) {
 		return nil, err
 	}
 	for _, m := range all {
-		if _, _, err := m.apply(t.read); err != nil {
+		changed, _, err := m.apply(t.read)
+		for _, text := range changed {
+			if err == nil {
+				_, err = parsed(text)
+			}
+		}
+		if err != nil {
 			b.broken[m.name] = err
 		}
 	}
