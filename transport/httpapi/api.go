@@ -175,7 +175,7 @@ func setHeaders(h *fasthttp.ResponseHeader, id string) {
 }
 
 var (
-	requestID                   = []byte("X-Request-Id")
+	requestID, etag             = []byte("X-Request-Id"), []byte("Etag")
 	contentTypeOptions, nosniff = []byte("X-Content-Type-Options"), []byte("nosniff")
 	cacheControl, noStore       = []byte("Cache-Control"), []byte("no-store")
 )

@@ -10,8 +10,8 @@ import (
 // returns true. control is the response's Cache-Control.
 func (r *Exchange) Fresh(tag, control string) bool {
 	h := &r.Response.Header
-	h.Set("ETag", `"`+tag+`"`)
-	h.Set("Cache-Control", control)
+	h.SetCanonical(etag, []byte(`"`+tag+`"`))
+	h.SetCanonical(cacheControl, []byte(control))
 	if r.NoneMatch(tag) {
 		r.SetStatusCode(fasthttp.StatusNotModified)
 		return true

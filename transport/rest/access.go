@@ -316,7 +316,7 @@ func (r *Request) asAdmin() {
 	r.Caller.ID, r.Caller.Name, r.Caller.Person = codelab.FacilitatorID, r.who.AdminName(), r.who.Person()
 	r.Caller.AdminID = r.actorID()
 	r.Caller.Silent = r.who.Scope() != settings.ScopeAll
-	r.SetWho("admin", r.who.Person())
+	r.SetWho("admin", r.Caller.Person)
 }
 
 func (r *Request) asAttendee(a *pb.Attendee) {

@@ -127,9 +127,12 @@ type statusRecord struct {
 	Status string `json:"status" const:"ok"`
 }
 
+// codelabSeq is in the library's canonical form, which avoids normalizing it.
+var codelabSeq = []byte("X-Codelab-Seq")
+
 // view returns the codelab's view and sets the header with its position in the stream.
 func (r *Request) view() *codelab.View {
 	v, seq := r.Codelab.ViewAt()
-	r.Response.Header.Set("X-Codelab-Seq", strconv.FormatUint(seq, 10))
+	r.Response.Header.SetCanonical(codelabSeq, strconv.AppendUint(nil, seq, 10))
 	return v
 }

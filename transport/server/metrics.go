@@ -1,8 +1,11 @@
 package server
 
 import (
+	"maps"
 	"runtime"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,6 +24,9 @@ type Metrics struct {
 	Registry *prometheus.Registry
 
 	requests *prometheus.HistogramVec
+	// times contains the histograms of requests by their labels. A new histogram replaces the map.
+	times    atomic.Pointer[map[requestLabels]prometheus.Observer]
+	timesMu  sync.Mutex // held while the map is replaced
 	commits  prometheus.Histogram
 	handled  *prometheus.HistogramVec
 	damaged  prometheus.Counter
@@ -47,6 +53,7 @@ func NewMetrics(version string) *Metrics {
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
 		}),
 	}
+	m.times.Store(&map[requestLabels]prometheus.Observer{})
 	m.handled = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "atelier_handler_operation_seconds", Help: "Time of an operation of the tokenization handler, by environment, operation and result.",
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 10},
@@ -75,9 +82,29 @@ func NewMetrics(version string) *Metrics {
 	return m
 }
 
+// requestLabels are the labels of the histogram of a request.
+type requestLabels struct {
+	operation string
+	status    int
+}
+
 // Request records a response.
 func (m *Metrics) Request(operation string, status int, took time.Duration) {
-	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
+	m.timesOf(requestLabels{operation, status}).Observe(took.Seconds())
+}
+
+// timesOf returns the histogram of a request. The vector's own search by labels would be 3 % of the
+// time of a read without sockets.
+func (m *Metrics) timesOf(l requestLabels) prometheus.Observer {
+	if h := (*m.times.Load())[l]; h != nil {
+		return h
+	}
+	m.timesMu.Lock()
+	defer m.timesMu.Unlock()
+	times := maps.Clone(*m.times.Load())
+	times[l] = m.requests.WithLabelValues(l.operation, strconv.Itoa(l.status))
+	m.times.Store(&times)
+	return times[l]
 }
 
 // Handled records an operation of the tokenization handler.

@@ -20,7 +20,7 @@ import (
 type Cluster struct {
 	Enabled bool     `toml:"enabled" doc:"Run as a node of a cluster that shares storage.postgres and files.store. The first node generates the keys and the owner's password; later nodes read them from the database, where they are encrypted with secret."`
 	Node    string   `toml:"node" doc:"Unique name of this node, of letters, digits, - and _. Empty: the host name."`
-	Listen  string   `toml:"listen" doc:"Address for the other nodes. If it is not a loopback address, the nodes issue their own certificates, unless tls_cert, tls_key and tls_ca are set."`
+	Listen  string   `toml:"listen" doc:"Address for the other nodes. If it is not a loopback address, the nodes issue their own certificates, unless tls_cert, tls_key and tls_ca are set, or nats_url is."`
 	Peers   []string `toml:"peers" doc:"Addresses (host:port) of the other nodes. Empty: they find each other through the database."`
 	NATSURL Secret   `toml:"nats_url" doc:"External NATS server, used instead of listen and peers, for example nats://user:password@host:4222."`
 	Secret  Secret   `toml:"secret" doc:"Shared secret that authenticates nodes and seals their keys in the database; the same on all nodes, at least 32 characters."`

@@ -116,7 +116,7 @@ const (
 // Storage is the configuration section of the store.
 type Storage struct {
 	Backend        string   `toml:"backend" one:"badger|postgres|memory" doc:"Kind of store, one of \"badger\" (files in the data folder), \"postgres\" (a PostgreSQL database), or \"memory\" (for trials: the data is lost when the process ends)."`
-	Postgres       Secret   `toml:"postgres" doc:"Database address for backend \"postgres\", for example postgres://user:password@host:5432/db?sslmode=verify-full. Files and workspaces stay in the data folder."`
+	Postgres       Secret   `toml:"postgres" doc:"Database address for backend \"postgres\", for example postgres://user:password@host:5432/db?sslmode=verify-full. Files and workspaces stay in the data folder unless files.store is set."`
 	MinFreeMiB     int      `toml:"min_free_mib" min:"0" doc:"Minimum free disk, in MiB; below it the server is read-only and writes get 503."`
 	MemtableMiB    int      `toml:"memtable_mib" min:"1" doc:"Size of Badger's memtable, in MiB. Under a flood of writes the server uses 650 MiB of memory with 8, 830 MiB with 16, and 1,050 MiB with 32."`
 	BlockCacheMiB  int      `toml:"block_cache_mib" min:"1" doc:"Size of Badger's block cache, in MiB."`
