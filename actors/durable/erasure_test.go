@@ -201,6 +201,28 @@ func TestErasingIsRetriedAfterTheDiskWasReadOnly(t *testing.T) {
 	}
 }
 
+// Nobody uses the actor again, and the process does not restart.
+func TestAnErasureThatFailedWhileItsActorStoppedIsResumed(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		j := store(t)
+		began, goOn := make(chan struct{}, 8), make(chan struct{})
+		h := start(t, j, eraser(func() { began <- struct{}{}; <-goOn }), durable.Options{ErasePause: time.Second})
+		hd := get(t, h, "a")
+		ask(t, hd, "1")
+		ask(t, hd, "0")
+		<-began
+		j.SetReadOnly(true)
+		close(goOn)
+		eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
+		j.SetReadOnly(false)
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if got := held(t, j, "tally/a"); got != "gone 0" {
+			t.Errorf("the log contains %q, want the erased record and 0", got)
+		}
+	})
+}
+
 // All requests during a round are served by one further round. It starts immediately if a caller
 // waits for it.
 func TestOneRoundServesManyRequests(t *testing.T) {

@@ -172,7 +172,7 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 		h.beside.Go(h.sweep)
 	}
 	if kind.Erases != nil {
-		h.beside.Go(h.resumeErasing)
+		h.beside.Go(h.keepErasing)
 	}
 	return h, nil
 }
@@ -382,7 +382,25 @@ func (h *Host[C, E, V]) restSurely(ctx context.Context, hd *Handle[C, E, V]) {
 	}
 }
 
-// resumeErasing activates the actors whose erasure a crash interrupted.
+// resumeErasingEvery is the interval at which a host looks for interrupted erasures.
+const resumeErasingEvery = time.Hour
+
+// keepErasing resumes interrupted erasures at the start and then regularly. An erasure is also
+// interrupted if it fails while its actor stops, or if its owner loses the lease.
+func (h *Host[C, E, V]) keepErasing() {
+	tick := h.opts.Clock.NewTicker(resumeErasingEvery)
+	defer tick.Stop()
+	for {
+		h.resumeErasing()
+		select {
+		case <-h.stop:
+			return
+		case <-tick.C():
+		}
+	}
+}
+
+// resumeErasing activates the actors whose erasure was interrupted.
 func (h *Host[C, E, V]) resumeErasing() {
 	failed := 0
 	ids, err := h.erasing()
@@ -398,7 +416,7 @@ func (h *Host[C, E, V]) resumeErasing() {
 		}
 	}
 	if err != nil {
-		h.log.Warn("resuming an interrupted erasure failed; it resumes when the actor is next used", "actors", failed, "error", err)
+		h.log.Warn("resuming an interrupted erasure failed; it is tried again in an hour, or when the actor is next used", "actors", failed, "error", err)
 	}
 }
 

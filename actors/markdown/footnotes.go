@@ -69,7 +69,7 @@ func footnoteEnd(text []byte, start int) (end int) {
 			blank = true
 		case bytes.HasPrefix(line, []byte("    ")) || line[0] == '\t':
 			blank, end = false, next
-		case blank || beginsOther(line):
+		case blank || beginsOther(line) || IsFootnote(line): // their labels have different rules
 			return end
 		default:
 			end = next

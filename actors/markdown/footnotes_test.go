@@ -17,6 +17,8 @@ func TestFootnotes(t *testing.T) {
 		"```\n[^1]: code\n```\n    [^2]: code\n":           nil,
 		"[^1]: a\n- b\n":                                   {"^1: [^1]: a"},
 		"[^1] no\n[1]: no\n":                               nil,
+		// A label of a link cannot be like the first.
+		"[^a\\]: x\n[^a\\]: y\n[^c]: z\n": {"^a\\: [^a\\]: x", "^a\\: [^a\\]: y", "^c: [^c]: z"},
 	} {
 		var got []string
 		for _, d := range Footnotes([]byte(text)) {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,12 @@ const (
 // row, and kept the connection. The statement then certainly has no effect.
 func ended(err error) bool {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && e.Severity != "FATAL" && e.Severity != "PANIC" || errors.Is(err, pgx.ErrNoRows)
+	if !errors.As(err, &e) {
+		return errors.Is(err, pgx.ErrNoRows)
+	}
+	// Severity is in the language of the database.
+	severity := cmp.Or(e.SeverityUnlocalized, e.Severity)
+	return severity != "FATAL" && severity != "PANIC"
 }
 
 // codeOf returns the SQLSTATE of an error, or "" if it has none.

@@ -188,6 +188,9 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 		return err
 	}
 	defer s.locks.Lock(l.Actor)()
+	// Otherwise concurrent calls could take all connections, and then wait for each other.
+	s.rewriting <- struct{}{}
+	defer func() { <-s.rewriting }()
 	if err := l.usable(); err != nil {
 		return err
 	}

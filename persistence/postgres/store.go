@@ -25,6 +25,8 @@ type Store struct {
 	stream string
 	pool   *pgxpool.Pool // for statements of one round trip and few rows
 	long   *pgxpool.Pool // for calls that use a connection for longer
+	// rewriting bounds the calls of Rewrite, each of which uses two connections of long.
+	rewriting chan struct{}
 
 	gate  *calls.Gate
 	locks *calls.KeyLocks
@@ -116,6 +118,7 @@ func (s *Store) prepare() error {
 	if s.long, err = newPool(ctx, s.config, 16, false); err != nil {
 		return err
 	}
+	s.rewriting = make(chan struct{}, s.long.Config().MaxConns/4)
 	l, err := s.enter(ctx, 0)
 	if err != nil {
 		return translate(err)

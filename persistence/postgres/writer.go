@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -131,31 +132,35 @@ func (w *writer) refuse(it *item, err error) {
 	}
 }
 
-// giveBack releases the actors with closed handles. If an actor cannot be released, this node
-// continues to own it until the lease ends.
+// giveBack releases the actors with closed handles. If this fails, it is tried again after the next
+// group. Until then, this node continues to own the actors, and other nodes cannot open them.
 func (w *writer) giveBack() {
 	l := w.store.lease.Load()
+	w.gone = slices.DeleteFunc(w.gone, func(log *actorLog) bool { return log.lease != l || log.epoch == 0 })
+	if len(w.gone) == 0 {
+		return
+	}
 	var actors [][]byte
 	var epochs []int64
 	for _, log := range w.gone {
-		if log.lease == l && log.epoch != 0 {
-			actors, epochs = append(actors, []byte(log.Actor)), append(epochs, log.epoch)
-		}
+		actors, epochs = append(actors, []byte(log.Actor)), append(epochs, log.epoch)
 	}
-	clear(w.gone)
-	w.gone = w.gone[:0]
-	if len(actors) == 0 {
-		return
-	}
+	rest := pause{}
 	for range maxTries {
 		_, err := w.connection(l)
 		if err == nil {
 			_, err = w.conn.Exec(l.ctx, "select give_logs($1, $2, $3, $4)", w.store.node, l.incarnation, actors, epochs)
 		}
+		if err == nil {
+			clear(w.gone)
+			w.gone = w.gone[:0]
+		}
 		if err == nil || ended(err) && !again(err) || !l.holds() {
 			return
 		}
-		if !ended(err) {
+		if ended(err) {
+			rest.take(l.ctx)
+		} else {
 			w.drop()
 		}
 	}

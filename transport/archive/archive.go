@@ -53,6 +53,9 @@ type document struct {
 	CertificateText string   `json:"certificate_text,omitempty"`
 	Seal            bool     `json:"seal,omitempty"`
 	CreatedAt       string   `json:"created_at,omitempty"`
+	// The days after which data is erased; 0 keeps it.
+	EmailRetentionDays int32 `json:"email_retention_days,omitempty"`
+	ChatRetentionDays  int32 `json:"chat_retention_days,omitempty"`
 	// GuideMarkdown is used by the reference application.
 	GuideMarkdown *string `json:"guide_markdown,omitempty"`
 }

@@ -80,6 +80,7 @@ func TestRoundTrip(t *testing.T) {
 			Questions: pb.Asking(rapid.IntRange(0, len(codelab.Askings)-1).Draw(t, "questions")), ShareCode: pb.Sharing(rapid.IntRange(0, len(codelab.Sharings)-1).Draw(t, "code")),
 			Accent: pb.Accent(rapid.IntRange(0, len(codelab.Accents)-1).Draw(t, "accent")), Organiser: rapid.String().Draw(t, "organiser"), CertificateText: rapid.String().Draw(t, "certificate"),
 			Slug: rapid.SampledFrom([]string{"", "a-slug"}).Draw(t, "slug"), HalfHours: rapid.SampledFrom([]*int32{nil, new(int32(0)), new(int32(7))}).Draw(t, "hours"),
+			EmailRetentionDays: rapid.Int32Range(0, 36_500).Draw(t, "days of e-mail"), ChatRetentionDays: rapid.Int32Range(0, 36_500).Draw(t, "days of chat"),
 		}}
 		if rapid.Bool().Draw(t, "has guide") {
 			v.Meta.GuideMarkdown = proto.String(rapid.String().Draw(t, "guide"))
@@ -260,6 +261,52 @@ func TestTextsOfAnArchiveAreBounded(t *testing.T) {
 			t.Errorf("a text of %d bytes: %v", size, err)
 		}
 	}
+}
+
+// A small archive with long or many steps would need much memory before the codelab refuses them.
+func TestStepsAreBoundedBeforeTheyAreUnpacked(t *testing.T) {
+	for name, c := range map[string]struct {
+		steps map[string]int // sizes in bytes
+		want  string
+	}{
+		"long":                               {map[string]int{"steps/01.md": int(largestStep) + 1}, "steps/01.md is too large"},
+		"long, of the reference application": {map[string]int{"step_01_a.md": int(largestStep) + 1}, "step_01_a.md is too large"},
+		"many":                               {many("steps/%03d.md"), "has 201 steps"}, "many, of the reference application": {many("step_%03d_a.md"), "has 201 steps"},
+	} {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		document := `{"title":"t","format":"atelier-codelab","format_version":1}`
+		if strings.Contains(name, "reference") {
+			document = `{"title":"t"}`
+		}
+		for file, size := range c.steps {
+			w, err := z.Create(file)
+			if err == nil {
+				_, err = io.WriteString(w, "---\ntitle: a\n---\n"+strings.Repeat("x", size))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		w, err := z.Create("codelab.json")
+		if err == nil {
+			_, err = io.WriteString(w, document)
+		}
+		if err = errors.Join(err, z.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := read(b.Bytes()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: the error is %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func many(name string) map[string]int {
+	out := map[string]int{}
+	for i := range codelab.Bounds.Steps + 1 {
+		out[fmt.Sprintf(name, i+1)] = 1
+	}
+	return out
 }
 
 // If the sum of the sizes overflows, the archive is refused before anything is unpacked.

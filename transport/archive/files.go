@@ -65,7 +65,11 @@ func (p *Pack) Uploads(names []string, uploads *files.Register) error {
 		if err != nil {
 			return err
 		}
-		if err := p.upload(u, uploads); err != nil {
+		err = p.upload(u, uploads)
+		if errors.Is(err, files.ErrMissing) { // deleted since
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		if u.OriginalName != "" {

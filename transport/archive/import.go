@@ -205,7 +205,7 @@ func (im Importer) keep(kind, name string, content io.Reader) (*pb.Upload, *file
 		}
 		return intake.Upload(lease, kind, image.Extension(), image.MediaType(), "", im.Now()), lease, nil
 	}
-	lease, mediaType, err := intake.File(im.Files.Blobs(), content, intake.MaxMaterial)
+	lease, mediaType, err := intake.Material(im.Files.Blobs(), content)
 	if err != nil {
 		return nil, nil, err
 	}

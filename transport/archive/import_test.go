@@ -209,9 +209,11 @@ func TestSubmissionsAreGroupedByAttendee(t *testing.T) {
 		s.Id = fmt.Sprint(i)
 		handedIn.Append(s)
 	}
+	// Deleted after the view was made.
+	handedIn.Append(&pb.Submission{Id: "gone", AttendeeId: "Bob", FileName: "gone.txt", Sum: bytes.Repeat([]byte{7}, len(lease.Sum)), SubmissionType: codelab.File})
 	v := &codelab.View{Attendees: attendees.Capture(), Submissions: handedIn.Capture()}
 	for of, want := range map[string]string{
-		"":    "Ann/a.txt=work Ann/A (2).txt=work Ann/links.txt=site\nhttps://example.org/a\n\n Bob/links.txt=page\nhttps://example.org/b\n\n",
+		"":    "Ann/a.txt=work Ann/A (2).txt=work Ann/links.txt=site\nhttps://example.org/a\n\n Bob/missing.txt=gone.txt\n Bob/links.txt=page\nhttps://example.org/b\n\n",
 		"Ann": "Ann/a.txt=work Ann/A (2).txt=work Ann/links.txt=site\nhttps://example.org/a\n\n", "Cid": "",
 	} {
 		var b bytes.Buffer

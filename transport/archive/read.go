@@ -208,6 +208,22 @@ func (t *tree) read(name string) ([]byte, error) {
 	return b, err
 }
 
+// largestStep bounds the file of a step, in bytes: a text of the maximum length, and the front
+// matter. Without this bound, a small archive could unpack to a gigabyte in memory.
+var largestStep = int64(utf8.UTFMax*(codelab.Bounds.Markdown+codelab.Bounds.Title) + 64<<10)
+
+// readStep does the same as read for the text of a step.
+func (t *tree) readStep(name string) ([]byte, error) {
+	if f := t.files[name]; f != nil && f.UncompressedSize64 > uint64(largestStep) {
+		return nil, invalid("%s is too large: a step has at most %d characters", name, codelab.Bounds.Markdown)
+	}
+	return t.read(name)
+}
+
+func errSteps(n int) error {
+	return invalid("the archive has %d steps; a codelab has at most %d", n, codelab.Bounds.Steps)
+}
+
 // unpack unpacks one text file that can be in any encoding.
 func (t *tree) unpack(name string) ([]byte, error) {
 	f := t.files[name]
@@ -280,7 +296,8 @@ func (d *document) meta() (*pb.Codelab, error) {
 		QuizEnabled: bool(d.QuizEnabled), RequireQuiz: bool(d.RequireQuiz), RequireFeedback: bool(d.RequireFeedback),
 		RequireSubmission: bool(d.RequireSubmission), RequireChecks: d.RequireChecks, AiDisabled: d.AIEnabled != nil && !*d.AIEnabled,
 		Organiser: d.Organiser, CertificateText: d.CertificateText, Seal: d.Seal, LogoUrl: d.LogoURL,
-		QuestionsNamed: d.QuestionsAnonymous != nil && !*d.QuestionsAnonymous,
+		QuestionsNamed:     d.QuestionsAnonymous != nil && !*d.QuestionsAnonymous,
+		EmailRetentionDays: d.EmailRetentionDays, ChatRetentionDays: d.ChatRetentionDays,
 	}
 	if d.Format != "" { // the reference application has its own ids
 		m.Slug = slugOf(d.Slug)
@@ -312,8 +329,11 @@ func (t *tree) steps(c *codelab.Create, d *document) (in string, err error) {
 	if d.Format == "" && len(names) == 0 {
 		return ".", t.referenceSteps(c, d)
 	}
+	if len(names) > codelab.Bounds.Steps {
+		return "", errSteps(len(names))
+	}
 	for _, name := range names {
-		b, err := t.read(name)
+		b, err := t.readStep(name)
 		if err != nil {
 			return "", err
 		}

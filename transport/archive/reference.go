@@ -58,8 +58,12 @@ func (t *tree) referenceStepNames() []string {
 
 // referenceSteps reads the steps and the guide in the reference application's layout.
 func (t *tree) referenceSteps(c *codelab.Create, d *document) error {
-	for i, name := range t.referenceStepNames() {
-		b, err := t.read(name)
+	names := t.referenceStepNames()
+	if len(names) > codelab.Bounds.Steps {
+		return errSteps(len(names))
+	}
+	for i, name := range names {
+		b, err := t.readStep(name)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -49,7 +50,7 @@ func (p *Pack) Submissions(v *codelab.View, blobs files.Blobs, attendee string) 
 
 func (p *Pack) own(own []*pb.Submission, blobs files.Blobs, at map[string]string) error {
 	taken := taken{}
-	var links strings.Builder
+	var links, missing strings.Builder
 	for _, s := range own {
 		if s.SubmissionType == codelab.Link {
 			fmt.Fprintf(&links, "%s\n%s\n\n", s.FileName, s.LinkUrl)
@@ -57,6 +58,10 @@ func (p *Pack) own(own []*pb.Submission, blobs files.Blobs, at map[string]string
 		}
 		sum, _ := files.SumOf(s.Sum)
 		f, _, err := blobs.Open(sum)
+		if errors.Is(err, files.ErrMissing) { // the attendee has deleted it since the view was made
+			fmt.Fprintf(&missing, "%s\n", s.FileName)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("pack submission %s: %w", s.Id, err)
 		}
@@ -65,6 +70,11 @@ func (p *Pack) own(own []*pb.Submission, blobs files.Blobs, at map[string]string
 		err = p.store(name, s.CreatedAt, f)
 		_ = f.Close()
 		if err != nil {
+			return err
+		}
+	}
+	if missing.Len() > 0 {
+		if err := p.Add(taken.name("missing.txt"), []byte(missing.String())); err != nil {
 			return err
 		}
 	}

@@ -29,6 +29,7 @@ func (p *Pack) Codelab(v *codelab.View, uploads *files.Register) error {
 		RequireSubmission: yes(m.RequireSubmission), RequireChecks: m.RequireChecks, AIEnabled: &ai,
 		Questions: codelab.Askings[m.Questions], QuestionsAnonymous: &anonymous, ShareCode: codelab.Sharings[m.ShareCode],
 		Organiser: m.Organiser, Hours: codelab.OwnHours(m), LogoURL: m.LogoUrl, Accent: codelab.Accents[m.Accent], CertificateText: m.CertificateText, Seal: m.Seal,
+		EmailRetentionDays: m.EmailRetentionDays, ChatRetentionDays: m.ChatRetentionDays,
 		CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
 	})
 	if err != nil {

@@ -302,24 +302,24 @@ func TestEachFailureDelaysTheNextResponse(t *testing.T) {
 	a := g.Failures.Attempt(&nobody, "", "192.0.2.1", "admin")
 	var last time.Duration
 	for i := range 20 {
-		if w := a.Wait(); w != 0 {
+		if w := a.Charge(); w != 0 {
 			t.Fatalf("failure %d must wait for %v", i, w)
 		}
-		delay := a.Failed()
+		delay := a.Delay()
 		if delay < last || i == 1 && delay <= last || delay > maxSlowLogin {
 			t.Errorf("failure %d is delayed by %v, the previous one by %v", i, delay, last)
 		}
 		last = delay
 	}
-	if a.Wait() == 0 || last != maxSlowLogin {
-		t.Errorf("after 20 failures, the wait is %v, the last delay was %v", a.Wait(), last)
+	if w := a.Charge(); w == 0 || last != maxSlowLogin {
+		t.Errorf("after 20 failures, the wait is %v, the last delay was %v", w, last)
 	}
 	who := g.admin()
 	for name, b := range map[string]Attempt{
 		"another account": g.Failures.Attempt(&nobody, "", "192.0.2.1", "root"), "another address": g.Failures.Attempt(&nobody, "", "192.0.2.2", "admin"),
 		"a device": g.Failures.Attempt(&nobody, "d", "192.0.2.1", "admin"), "a session": g.Failures.Attempt(&who, "", "192.0.2.1", "admin"),
 	} {
-		if b.Wait() != 0 {
+		if b.Charge() != 0 {
 			t.Errorf("an attempt from %s has to wait, too", name)
 		}
 	}

@@ -19,8 +19,8 @@ func NewFailures(r httpapi.Rate, now func() time.Time) *Failures {
 	return &Failures{httpapi.NewLimiter(r, now)}
 }
 
-// Attempt is an attempted login. Either Wait checks the bucket before the password and Failed
-// charges it, or Charge charges it before the outcome is known and Right refunds the charge.
+// Attempt is an attempted login. Charge charges its bucket before the outcome is known, so that
+// concurrent attempts cannot exceed the limit. Right refunds the charge.
 type Attempt struct {
 	buckets *httpapi.Limiter
 	key     string
@@ -43,14 +43,12 @@ func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
 	return Attempt{f.buckets, string(sum[:])}
 }
 
-// Wait returns how long a caller must wait before an attempt. 0 means that the attempt is allowed
-// now.
-func (a Attempt) Wait() time.Duration { return a.buckets.Check(a.key) }
+// Charge counts an attempt. If no attempt is left, it counts nothing and returns how long the
+// caller must wait, which is more than 0.
+func (a Attempt) Charge() (wait time.Duration) { return a.buckets.Allow(a.key) }
 
-// Charge counts an attempt before its outcome is known. It returns false if no attempt is left.
-func (a Attempt) Charge() bool { return a.buckets.Allow(a.key) == 0 }
-
-// Right refunds the charge of a correct login.
+// Right refunds the charge of an attempt that did not fail: the login was correct, or it could not
+// be checked.
 func (a Attempt) Right() { a.buckets.Return(a.key) }
 
 // The response to a failed login is delayed by slowLogin for each failure that its bucket counts,
@@ -60,8 +58,7 @@ const (
 	maxSlowLogin = 300 * time.Millisecond
 )
 
-// Failed counts a wrong password and returns how long to delay the response.
-func (a Attempt) Failed() time.Duration {
-	a.buckets.Allow(a.key)
+// Delay returns how long to delay the response to a failed attempt.
+func (a Attempt) Delay() time.Duration {
 	return min(maxSlowLogin, time.Duration(a.buckets.Level(a.key))*slowLogin)
 }

@@ -49,7 +49,7 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 		case markdown.Quote:
 			kind, content = quoted(text)
 		case markdown.HTML:
-			if questions, last := forms.survey(body, blocks[i:]); len(questions) > 0 {
+			if questions, last, behind := forms.survey(body, blocks[i:]); len(questions) > 0 {
 				for _, q := range questions {
 					if !asked(q) {
 						lost("a survey that cannot become a poll is shown as text, and cannot be answered")
@@ -57,6 +57,9 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 					}
 				}
 				b.WriteByte('\n')
+				if strings.TrimSpace(behind) != "" {
+					b.WriteString(videos(written(strings.TrimLeft(behind, " \t\n"), lost)))
+				}
 				i += last
 				continue
 			}

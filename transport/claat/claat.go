@@ -10,7 +10,6 @@ import (
 	"math"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +35,8 @@ type Tutorial struct {
 	// Polls contains the survey questions, as drafts. A draft's StepId is the number of its step.
 	Polls []*pb.Poll
 	// Lost lists the parts of the file that a codelab cannot represent, without duplicates.
-	Lost []string
+	Lost  []string
+	known map[string]bool // the members of Lost
 }
 
 // TitleFrom is the source of a tutorial's title.
@@ -50,9 +50,13 @@ const (
 )
 
 func (t *Tutorial) lose(what string) {
-	if !slices.Contains(t.Lost, what) {
-		t.Lost = append(t.Lost, what)
+	if t.known[what] {
+		return
 	}
+	if t.known == nil {
+		t.known = map[string]bool{}
+	}
+	t.known[what], t.Lost = true, append(t.Lost, what)
 }
 
 // Step is one H2 with its content.

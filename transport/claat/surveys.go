@@ -12,26 +12,35 @@ import (
 
 var formEnd = regexp.MustCompile("(?i)</form>")
 
-// forms tracks the survey forms of a step. over is set once a form without an end was found.
-type forms struct{ over bool }
+// forms tracks the survey forms of a step. over is set once a form without an end was found. until
+// is the end of the last form without questions, in which no other form is searched.
+type forms struct {
+	over  bool
+	until int
+}
 
 // survey reads a claat form, which has questions and possible answers. last is the index of its
-// last block. asked is nil if blocks does not begin with such a form.
-func (f *forms) survey(body string, blocks []block) (asked []question, last int) {
+// last block, and behind is the text of this block after the form. asked is nil if blocks does not
+// begin with such a form.
+func (f *forms) survey(body string, blocks []block) (asked []question, last int, behind string) {
 	const begin = "<form"
 	from := blocks[0].start
-	if first := strings.TrimLeft(body[from:blocks[0].end], " "); f.over || len(first) < len(begin) || !strings.EqualFold(first[:len(begin)], begin) {
-		return nil, 0
+	if first := strings.TrimLeft(body[from:blocks[0].end], " "); f.over || from < f.until || len(first) < len(begin) || !strings.EqualFold(first[:len(begin)], begin) {
+		return nil, 0, ""
 	}
 	end := formEnd.FindStringIndex(body[from:])
 	if end == nil {
 		f.over = true // later forms have no end, either
-		return nil, 0
+		return nil, 0, ""
+	}
+	if asked = questions(body[from : from+end[0]]); len(asked) == 0 {
+		f.until = from + end[1]
+		return nil, 0, ""
 	}
 	for blocks[last].end < from+end[1] {
 		last++
 	}
-	return questions(body[from : from+end[0]]), last
+	return asked, last, body[from+end[1] : blocks[last].end]
 }
 
 // question is a question of a survey.

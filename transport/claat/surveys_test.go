@@ -36,6 +36,42 @@ func TestASurveyBecomesPolls(t *testing.T) {
 	}
 }
 
+// The text directly after a form is in the same block of HTML.
+func TestTextBehindASurveyIsKept(t *testing.T) {
+	const form = "<form>\n<name>Ready?</name>\n<input value=\"yes\">\n<input value=\"no\">\n</form>"
+	got, err := Parse([]byte("id: x\n# T\n## S\n"+form+"\nNow open the editor.\n\n"+form+" Go on.\n"), Options{Still: always})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := got.Steps[0].Markdown; len(got.Polls) != 2 || !strings.Contains(text, "\nNow open the editor.\n") || !strings.Contains(text, "\nGo on.\n") {
+		t.Errorf("%d polls, the step is %q", len(got.Polls), text)
+	}
+}
+
+// Each form without questions would search the rest of the step for its end, and each shortcode all
+// earlier ones. With quadratic time this test would take a minute.
+func TestManyFormsAndShortcodesTakeLinearTime(t *testing.T) {
+	var codes strings.Builder
+	for i := range 30_000 {
+		codes.WriteString("{{< c" + strconv.Itoa(i) + " >}}\n\n")
+	}
+	shortcodes := ""
+	for part := range slices.Chunk(strings.SplitAfter(codes.String(), "\n\n"), 2500) {
+		shortcodes += "## S\n" + strings.Join(part, "")
+	}
+	for name, steps := range map[string]string{
+		"forms": strings.Repeat("## S\n"+strings.Repeat("<form>\n\n", 6000)+"</form>\n\n", 40), "shortcodes": shortcodes,
+	} {
+		got, err := Parse([]byte("id: x\n# T\n"+steps), Options{Still: always})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if len(got.Lost) == 0 || len(got.Polls) > 0 {
+			t.Errorf("%s: %d parts are reported, %d polls", name, len(got.Lost), len(got.Polls))
+		}
+	}
+}
+
 func TestPollsOfSurveysAreBounded(t *testing.T) {
 	form := "<form>\n" + strings.Repeat("<name>Q</name>\n<input value=\"a\">\n<input value=\"b\">\n", codelab.Bounds.Polls+1) + "</form>\n"
 	got, err := Parse([]byte("id: x\n# T\n## S\n"+form), Options{Still: always})

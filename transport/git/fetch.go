@@ -134,15 +134,6 @@ func Refusal(text string) []byte { return appendLine(nil, "ERR %s\n", text) }
 
 // Answer returns the response to a fetch. Errors for the client are *code.Problem.
 func (r *Repository) Answer(f *Fetch) (*Answer, error) {
-	tips := map[string]bool{}
-	for _, ref := range r.Refs {
-		tips[ref.ID] = true
-	}
-	for _, id := range f.wants {
-		if !tips[id] {
-			return nil, code.Fault("upload-pack: not our ref %s", id)
-		}
-	}
 	a := &Answer{band: f.able["side-band-64k"]}
 	if len(f.wants) == 0 {
 		return a, nil
@@ -150,6 +141,11 @@ func (r *Repository) Answer(f *Fetch) (*Answer, error) {
 	all, err := r.reach(tipsOf(r.Refs), nil)
 	if err != nil {
 		return nil, err
+	}
+	for _, id := range f.wants {
+		if all[id] == nil { // an earlier tip is accepted, because a push can come between two requests
+			return nil, code.Fault("upload-pack: not our ref %s", id)
+		}
 	}
 	// Ignore the client's shallow commits that are not in this repository.
 	for id := range f.shallow {

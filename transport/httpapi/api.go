@@ -255,6 +255,9 @@ func (r *Exchange) fail(err error) {
 	if p.Unexpected {
 		r.api.Logger.Error("request failed", "request_id", r.ID, "operation", r.Operation(), "error", p.Hint)
 	}
+	// The call can have set headers of a successful response.
+	r.Response.Header.DelBytes(etag)
+	r.Response.Header.SetCanonical(cacheControl, noStore)
 	p.write(&r.Response)
 }
 

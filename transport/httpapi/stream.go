@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -16,7 +17,7 @@ func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 	pr, pw := io.Pipe()
 	log := r.api.Logger.With("request_id", r.ID)
 	go func() {
-		err := write(pw)
+		err := guarded(write, pw)
 		_ = pw.CloseWithError(err)
 		// A client that disconnected has closed the other end of the pipe.
 		if err != nil && !errors.Is(err, io.ErrClosedPipe) {
@@ -24,4 +25,15 @@ func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 		}
 	}()
 	r.Send(r.Paced(pr), -1) // closes the pipe, even if the client has disconnected
+}
+
+// guarded calls write, and returns an error if it panics. The value of the panic can contain a
+// person's text, so the error has only its type.
+func guarded(write func(io.Writer) error, w io.Writer) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %T", p)
+		}
+	}()
+	return write(w)
 }

@@ -80,9 +80,9 @@ func File(blobs files.Blobs, r io.Reader, limit int64) (lease *files.Lease, medi
 	return lease, mediaType, err
 }
 
-// Material stores a file of at most MaxMaterial bytes. If browsers show the file as an image, its
-// metadata is removed as from any image: a photo of the room must not reveal where it was taken. A
-// file that only claims to be an image is never shown.
+// Material stores a file of at most MaxMaterial bytes. If the file is an image, its metadata is
+// removed as from any image: a photo of the room must not reveal where it was taken. An image with
+// too many pixels, and a file that only claims to be an image, are never shown.
 func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType string, err error) {
 	f, size, err := blobs.Spool(r, MaxMaterial)
 	if err != nil {
@@ -90,12 +90,16 @@ func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType str
 	}
 	defer f.Close()
 	in := &spooled{ReaderAt: f}
-	kind, noImage := Check(in, size)
-	if noImage == nil {
+	kind, wrong := Check(in, size)
+	if wrong == nil || errors.Is(wrong, ErrDimensions) {
+		mediaType = kind.MediaType()
+		if wrong != nil {
+			mediaType = "application/octet-stream"
+		}
 		clean, done := Stripped(kind, in, size)
 		lease, err = blobs.Put(clean, MaxMaterial+tolerance)
-		if noImage = done(); noImage == nil {
-			return lease, kind.MediaType(), err
+		if done() == nil {
+			return lease, mediaType, err
 		}
 		if err == nil {
 			lease.Release()

@@ -2,7 +2,9 @@ package intake
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"image"
 	"image/png"
 	"io"
@@ -70,6 +72,26 @@ func TestAnImageLosesItsMetadata(t *testing.T) {
 	}
 	defer l.Release()
 	if got := kept(t, b, l); strings.Contains(got, "taken") {
+		t.Errorf("the stored material is %q", got)
+	}
+}
+
+// Browsers do not show an image with too many pixels, but people can download and open it.
+func TestAHugeImageLosesItsMetadata(t *testing.T) {
+	b := store(t)
+	sent := picture(t, "where it was taken")
+	binary.BigEndian.PutUint32(sent[16:], 8000) // width
+	binary.BigEndian.PutUint32(sent[20:], 6000) // height
+	binary.BigEndian.PutUint32(sent[29:], crc32.ChecksumIEEE(sent[12:29]))
+	if _, err := Check(bytes.NewReader(sent), int64(len(sent))); !errors.Is(err, ErrDimensions) {
+		t.Fatalf("Check returned %v, want ErrDimensions", err)
+	}
+	l, media, err := Material(b, bytes.NewReader(sent))
+	if err != nil || Shown(media) {
+		t.Fatalf("Material returned %q, %v", media, err)
+	}
+	defer l.Release()
+	if got := kept(t, b, l); strings.Contains(got, "taken") || !strings.HasPrefix(got, "\x89PNG") {
 		t.Errorf("the stored material is %q", got)
 	}
 }

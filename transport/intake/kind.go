@@ -69,7 +69,7 @@ func (e dimensionsError) Error() string        { return string(e) }
 func (e dimensionsError) Is(target error) bool { return target == ErrDimensions }
 
 // Check returns the kind of an image by its content and checks its dimensions. Its errors are for
-// the person who sent the image.
+// the person who sent the image. With ErrDimensions it also returns the kind.
 func Check(r io.ReaderAt, size int64) (Kind, error) {
 	head := make([]byte, min(size, 512))
 	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
@@ -85,10 +85,10 @@ func Check(r io.ReaderAt, size int64) (Kind, error) {
 			return 0, errMalformed
 		}
 		if width < 1 || height < 1 || width > maxSide || height > maxSide {
-			return 0, dimensionsError(fmt.Sprintf("the image must be 1 to %d pixels wide and high", maxSide))
+			return k.kind, dimensionsError(fmt.Sprintf("the image must be 1 to %d pixels wide and high", maxSide))
 		}
 		if width*height > maxPixels {
-			return 0, dimensionsError(fmt.Sprintf("the image has more than %d megapixels; make it smaller", maxPixels/1_000_000))
+			return k.kind, dimensionsError(fmt.Sprintf("the image has more than %d megapixels; make it smaller", maxPixels/1_000_000))
 		}
 		return k.kind, nil
 	}

@@ -113,16 +113,18 @@ func changePassword(r *Request) error {
 		return err
 	}
 	attempt := r.api.Auth.Failures.Attempt(&r.who, device, r.ip(), p.Login)
-	if wait := attempt.Wait(); wait > 0 {
+	if wait := attempt.Charge(); wait > 0 {
 		return httpapi.ErrTooMany(wait)
 	}
 	known := device != ""
 	right, err := r.api.Passwords.Matches(*in.Old, p.Password, known)
+	if right || err != nil {
+		attempt.Right()
+	}
 	if err != nil {
 		return err
 	}
 	if !right {
-		attempt.Failed()
 		return errOldPassword
 	}
 	hash, err := r.api.Passwords.Hash(*in.New, known)

@@ -245,7 +245,7 @@ func updateAttendee(r *Request) error {
 	case id != r.Caller.ID:
 		return errForbidden
 	}
-	b, err := r.Body()
+	b, err := r.JSONBody()
 	if err != nil {
 		return err
 	}

@@ -175,7 +175,14 @@ const maxShown = 64
 // shownRepositories is safe for concurrent use.
 type shownRepositories struct {
 	mu   sync.Mutex
-	kept map[string]*git.Repository
+	kept map[string]*shownRepository
+}
+
+// shownRepository is built by its first reader, while the others wait.
+type shownRepository struct {
+	build sync.Once
+	repo  *git.Repository
+	err   error
 }
 
 // get returns the attendees' repository for a workspace, which has only the shared heads. A clone
@@ -186,19 +193,28 @@ func (s *shownRepositories) get(w *pb.Workspace, begin string, build func() (*gi
 		key += "\n" + h.Name + " " + h.Tree
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r := s.kept[key]; r != nil {
-		return r, nil
+	r := s.kept[key]
+	if r == nil {
+		if s.kept == nil || len(s.kept) >= maxShown {
+			s.kept = map[string]*shownRepository{}
+		}
+		r = &shownRepository{}
+		s.kept[key] = r
 	}
-	r, err := build()
-	if err != nil {
-		return nil, err
+	s.mu.Unlock()
+	// Other repositories stay available while this one is read, which can be slow.
+	r.build.Do(func() {
+		r.err = errors.New("the repository could not be built") // if build panics
+		r.repo, r.err = build()
+	})
+	if r.err != nil {
+		s.mu.Lock()
+		if s.kept[key] == r {
+			delete(s.kept, key)
+		}
+		s.mu.Unlock()
 	}
-	if s.kept == nil || len(s.kept) >= maxShown {
-		s.kept = map[string]*git.Repository{}
-	}
-	s.kept[key] = r
-	return r, nil
+	return r.repo, r.err
 }
 
 // gitBody reads a body of at most limit bytes with one of Git's media types, which pages of other

@@ -266,7 +266,7 @@ func (r *Request) draft(lines, quiz *string) (*pb.Poll, error) {
 }
 
 func updatePoll(r *Request) error {
-	body, err := r.Body()
+	body, err := r.JSONBody()
 	if err != nil {
 		return err
 	}
@@ -434,28 +434,44 @@ type pollTextRecord struct {
 }
 
 // getPollTexts returns at most pollTextPage texts of a poll. They begin after the text with the id
-// `after`, or with the first text.
+// `after`, or with the first text. The text `after` may have been withdrawn meanwhile.
 func getPollTexts(r *Request) error {
 	v := r.view()
 	p := v.Poll(r.Param("poll_id"))
 	if p == nil {
 		return errNoPoll
 	}
-	out, after := []pollTextRecord{}, r.Query("after")
+	isLater, err := laterTexts(p, r.Query("after"))
+	if err != nil {
+		return err
+	}
+	out := []pollTextRecord{}
 	for x := range v.PollTexts(p) {
-		switch {
-		case after != "":
-			if x.ID == after {
-				after = ""
-			}
-		case len(out) < pollTextPage:
+		if len(out) == pollTextPage {
+			break
+		}
+		if isLater(x.ID) {
 			out = append(out, pollTextRecord(x))
 		}
 	}
-	if after != "" {
-		return wire.Invalid("after must be the id of a text")
-	}
 	return r.JSON(out)
+}
+
+// laterTexts returns a function that reports whether the text with an id follows the text `after`.
+// In anonymous polls the ids are the numbers of the texts. In other polls they are the attendees'
+// ids, which increase in the order of the texts.
+func laterTexts(p *codelab.PollView, after string) (func(id string) bool, error) {
+	if after == "" {
+		return func(string) bool { return true }, nil
+	}
+	if p.Anonymous {
+		if last, err := strconv.Atoi(after); err == nil && last > 0 {
+			return func(id string) bool { n, err := strconv.Atoi(id); return err == nil && n > last }, nil
+		}
+	} else if _, isID := naming.IDTagOf(after); isID {
+		return func(id string) bool { return id > after }, nil
+	}
+	return nil, wire.Invalid("after must be the id of a text")
 }
 
 // pollTable writes the rows of all polls. A poll with names has a row for each vote, an anonymous

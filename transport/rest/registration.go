@@ -10,6 +10,7 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
 	"atelier/actors/naming"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
@@ -40,8 +41,9 @@ func registerAttendee(r *Request) error {
 	if id := r.wasAttendee(in.Name); id != "" {
 		attempts = id // an id is never a name, so attempts by strangers do not count here
 	}
+	// The attempt is counted before the command, so that concurrent attempts cannot exceed the limit.
 	if code != "" {
-		if wait := a.Limits.WrongPINs.Check(attempts); wait > 0 {
+		if wait := a.Limits.WrongPINs.Allow(attempts); wait > 0 {
 			return httpapi.ErrTooMany(wait)
 		}
 	}
@@ -49,8 +51,8 @@ func registerAttendee(r *Request) error {
 	in.PINHash, in.NameReserved = a.Auth.PINHash(lab, code), a.Auth.Reserved(lab, in.Name)
 	v, err := r.do(in)
 	who := r.sameAgain(in.Name, err)
-	if who == nil && code != "" && errors.Is(err, codelab.ErrNameTaken) {
-		a.Limits.WrongPINs.Allow(attempts)
+	if wrong := who == nil && errors.Is(err, codelab.ErrNameTaken); code != "" && !wrong {
+		a.Limits.WrongPINs.Return(attempts)
 	}
 	if who == nil && err != nil {
 		return err
@@ -147,7 +149,7 @@ func (r *Request) registration() (_ codelab.Register, code string, err error) {
 	if err != nil {
 		return codelab.Register{}, "", r.wasted(err)
 	}
-	return codelab.Register{Name: *in.Name, Email: in.Email, JoinCode: in.JoinCode, Place: in.Place}, code, nil
+	return codelab.Register{Name: *in.Name, Email: in.Email, JoinCode: joinCode(in.JoinCode), Place: in.Place}, code, nil
 }
 
 // mayRegister takes a token from the buckets of the codelab and of the address. If take is false,
@@ -228,7 +230,11 @@ func resetPINs(r *Request) error {
 			cmd.Pins = append(cmd.Pins, codelab.NewPin{AttendeeID: a.Id, Hash: r.api.Auth.PINHash(r.Codelab.ID(), code)})
 			out = append(out, newPINRecord{a.Id, a.Name, code})
 		}
-		if _, err := r.do(cmd); err != nil {
+		_, err := r.do(cmd)
+		if len(part) == 1 && durable.IsMissing(err) { // removed meanwhile; larger parts skip such attendees
+			out, err = out[:len(out)-1], nil
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -42,15 +42,18 @@ func logIn(r *Request) error {
 		return err
 	}
 	attempt := a.Auth.Failures.Attempt(&r.who, device, r.ip(), *in.ID)
-	if wait := attempt.Wait(); wait > 0 {
+	if wait := attempt.Charge(); wait > 0 {
 		return httpapi.ErrTooMany(wait)
 	}
 	who, right, err := r.proves(*in.ID, *in.Password, device != "")
+	if right || err != nil {
+		attempt.Right()
+	}
 	if err != nil {
 		return err
 	}
 	if !right {
-		time.Sleep(attempt.Failed())
+		time.Sleep(attempt.Delay())
 		if r.api.LoginFailed != nil {
 			r.api.LoginFailed()
 		}

@@ -85,6 +85,9 @@ func finishSignIn(r *Request) error {
 	if s == nil {
 		return errNoProvider
 	}
+	if r.IsHead() { // a HEAD request must not use up the provider's code
+		return r.NoContent()
+	}
 	var attempt oidc.Attempt
 	if kept := r.api.Auth.Signer.SignInOf(string(r.Cookie(auth.SignInCookie))); json.Unmarshal(kept, &attempt) != nil {
 		attempt = oidc.Attempt{}
@@ -98,7 +101,7 @@ func finishSignIn(r *Request) error {
 	id, err := s.Provider.Finish(ctx, attempt, oidc.Answer{
 		State: r.Query("state"), Code: r.Query("code"), Error: r.Query("error"), Issuer: r.Query("iss"),
 	}, oidc.Caller{Address: r.ip(), Charge: func() bool {
-		charged = login.Charge()
+		charged = login.Charge() == 0
 		return charged
 	}})
 	if charged && (err == nil || errors.Is(err, oidc.Away)) {

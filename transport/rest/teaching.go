@@ -63,7 +63,7 @@ type pinSetBody struct {
 }
 
 func setPin(r *Request) error {
-	b, err := r.Body()
+	b, err := r.JSONBody()
 	if err != nil {
 		return err
 	}

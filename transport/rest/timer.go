@@ -59,7 +59,7 @@ type timerSetBody struct {
 
 // setTimer starts the timer, or removes it with {"seconds": null}.
 func setTimer(r *Request) error {
-	body, err := r.Body()
+	body, err := r.JSONBody()
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ type spotlightSetBody struct {
 
 // setSpotlight selects the content of the projector. {"kind": null} removes it.
 func setSpotlight(r *Request) error {
-	body, err := r.Body()
+	body, err := r.JSONBody()
 	if err != nil {
 		return err
 	}

@@ -76,9 +76,11 @@ func (r *Request) downloadTree(structure, name, format string) error {
 
 // sendArchive sends an archive, and records that the caller downloaded head, or everything with "".
 func (r *Request) sendArchive(f io.ReadCloser, size int64, name, head, format string) error {
-	if _, err := r.do(codelab.TakeCode{Name: head}); err != nil {
-		_ = f.Close()
-		return err
+	if !r.IsHead() {
+		if _, err := r.do(codelab.TakeCode{Name: head}); err != nil {
+			_ = f.Close()
+			return err
+		}
 	}
 	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+"."+format+`"`)
 	r.SetContentType(map[string]string{formatTar: "application/gzip", formatZip: "application/zip"}[format])

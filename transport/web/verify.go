@@ -43,6 +43,7 @@ func (w *Handler) verdict(ctx *fasthttp.RequestCtx, t *language.Texts, id string
 	c, ok, err := w.cfg.Certificate(id)
 	switch {
 	case err != nil:
+		ctx.Response.Header.Set("Retry-After", "2")
 		title, block = only(v.Unknown)
 		return fasthttp.StatusServiceUnavailable, title, block
 	case !ok:

@@ -36,9 +36,10 @@ func TestOneOfManyConcurrentRegistrationsGetsTheName(t *testing.T) {
 	for _, s := range status {
 		count[s]++
 	}
-	// A wrong code gets 409 ten times, and 429 afterwards. In a cluster of three nodes, each node
-	// allows a third of the ten, rounded to three.
-	if count[200] != 1 || count[409]+count[429] != 19 || count[409] < 9 {
+	// A wrong code gets 409 ten times, and 429 afterwards. Attempts in progress also count, so the
+	// winner's attempt can take the place of another. In a cluster of three nodes, each node allows a
+	// third of the ten, rounded to three.
+	if count[200] != 1 || count[409]+count[429] != 19 || count[409] < 8 || count[409] > 10 {
 		t.Errorf("the statuses are %v", count)
 	}
 }

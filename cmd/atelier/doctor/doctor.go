@@ -62,8 +62,12 @@ func bad(remedy, text string, args ...any) Finding {
 	return Finding{Text: fmt.Sprintf(text, args...), Remedy: remedy}
 }
 
-// checkTimeout is the timeout of each check, except for the disk check.
-const checkTimeout = 15 * time.Second
+// checkTimeout is the timeout of each check, except for the disk check. The room has socketTimeout
+// more for each socket.
+const (
+	checkTimeout  = 15 * time.Second
+	socketTimeout = 25 * time.Millisecond
+)
 
 // Examine makes all checks one after another.
 func Examine(ctx context.Context, o Options) []Finding {
@@ -86,7 +90,11 @@ func Examine(ctx context.Context, o Options) []Finding {
 		{"socket", v.socket},
 		{"room", v.room},
 	} {
-		ctx, done := context.WithTimeout(ctx, checkTimeout)
+		timeout := checkTimeout
+		if check.name == "room" {
+			timeout += time.Duration(min(v.People, maxRoom)) * socketTimeout
+		}
+		ctx, done := context.WithTimeout(ctx, timeout)
 		f := check.at(ctx)
 		done()
 		f.Name = check.name

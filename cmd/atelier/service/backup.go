@@ -37,12 +37,21 @@ func (c *Core) Backup(w io.Writer) error {
 	defer cancel()
 	err := c.writable()
 	if err == nil {
-		err = c.codelabs.FinishErasing(ctx)
+		err = c.finishErasing(ctx)
 	}
 	if err != nil {
 		c.log.Error("erasing before the backup failed, so the backup may contain erased personal data; remove it, and make another when the store can be written", "error", err)
 	}
 	return backup.Write(w, c.sections()...)
+}
+
+// finishErasing waits until no actor of any kind has something to erase, or until ctx ends.
+func (c *Core) finishErasing(ctx context.Context) error {
+	var errs []error
+	for _, h := range c.hosts {
+		errs = append(errs, h.FinishErasing(ctx))
+	}
+	return errors.Join(errs...)
 }
 
 // eraseWait is the maximum time that a backup waits for erasures in progress.

@@ -70,6 +70,7 @@ type host interface {
 	Stats() *durable.Stats
 	Replicas() durable.ReplicaStats
 	Drop()
+	FinishErasing(ctx context.Context) error
 	Close(ctx context.Context) error
 }
 

@@ -31,7 +31,7 @@ func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler
 }
 
 // certificate returns the data of an attendee's certificate. It returns false if the attendee does
-// not exist or has not completed the codelab.
+// not exist, is simulated, or has not completed the codelab.
 func (s *Service) certificate(id string) (web.Certificate, bool, error) {
 	v, a, err := s.core.codelabs.FindAttendee(id)
 	var rejected *durable.Rejection
@@ -40,7 +40,7 @@ func (s *Service) certificate(id string) (web.Certificate, bool, error) {
 		return web.Certificate{}, false, nil
 	case err != nil:
 		return web.Certificate{}, false, err
-	case a.CompletedAt == 0:
+	case a.Simulated || a.CompletedAt == 0:
 		return web.Certificate{}, false, nil
 	}
 	return web.Certificate{

@@ -21,22 +21,58 @@ func (s *folder) Hold() (release func(), err error) {
 	s.removing.Lock()
 	defer s.removing.Unlock()
 	s.holds++
-	return sync.OnceFunc(func() {
-		s.removing.Lock()
-		defer s.removing.Unlock()
-		s.holds--
-	}), nil
+	return sync.OnceFunc(s.release), nil
+}
+
+// removal is a postponed call of Discard.
+type removal struct {
+	sum   files.Sum
+	inUse files.InUse
+}
+
+// release ends a hold. After the last one, it removes the objects whose removal was requested
+// meanwhile. If that fails, the next collection removes them.
+func (s *folder) release() {
+	s.removing.Lock()
+	var due []removal
+	if s.holds--; s.holds == 0 {
+		due, s.postponed = s.postponed, nil
+	}
+	s.removing.Unlock()
+	for _, r := range due {
+		_ = s.Discard(r.inUse, r.sum)
+	}
 }
 
 // Discard implements files.Blobs.
 func (s *folder) Discard(inUse files.InUse, sums ...files.Sum) error {
 	var errs []error
 	for _, sum := range sums {
-		if _, err := s.remove(sum, inUse, time.Time{}); err != nil && !errors.Is(err, errHeld) {
-			errs = append(errs, err)
+		_, err := s.remove(sum, inUse, time.Time{})
+		if errors.Is(err, errHeld) {
+			err = s.postpone(sum, inUse)
 		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// maxPostponed bounds the postponed removals. The next collections remove further objects.
+const maxPostponed = 100_000
+
+// postpone makes release remove an object. If the last hold has ended meanwhile, it removes the
+// object at once.
+func (s *folder) postpone(sum files.Sum, inUse files.InUse) error {
+	s.removing.Lock()
+	held := s.holds > 0
+	if held && len(s.postponed) < maxPostponed {
+		s.postponed = append(s.postponed, removal{sum, inUse})
+	}
+	s.removing.Unlock()
+	if held {
+		return nil
+	}
+	return s.Discard(inUse, sum)
 }
 
 // Collect implements files.Blobs.

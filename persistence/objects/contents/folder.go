@@ -24,6 +24,8 @@ type folder struct {
 	// removing is held while an object is removed. It is acquired before the object's lock.
 	removing sync.Mutex
 	holds    int // guarded by removing; backups in progress
+	// postponed contains the removals that were requested during backups. Guarded by removing.
+	postponed []removal
 
 	mu     sync.Mutex
 	leases map[files.Sum]int // guarded by mu

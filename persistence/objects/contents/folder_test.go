@@ -431,6 +431,34 @@ func TestNothingIsRemovedDuringSeveralBackups(t *testing.T) {
 	left("after both backups", 0)
 }
 
+// In an earlier version, the file of an erased person stayed until it was collected as unreferenced.
+func TestARemovalDuringABackupFollowsTheBackup(t *testing.T) {
+	s, _ := openTest(t, Options{Grace: time.Hour})
+	gone, used := put(t, s, "gone"), put(t, s, "used")
+	gone.Release()
+	used.Release()
+	release, err := s.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inUse := func(sum files.Sum) (bool, error) { return sum == used.Sum, nil }
+	if err := s.Discard(inUse, gone.Sum, used.Sum); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []*files.Lease{gone, used} {
+		if _, err := os.Stat(s.path(l.Sum)); err != nil {
+			t.Errorf("during the backup: %v", err)
+		}
+	}
+	release()
+	if _, err := os.Stat(s.path(gone.Sum)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after the backup, the removed object is still there: %v", err)
+	}
+	if _, err := os.Stat(s.path(used.Sum)); err != nil {
+		t.Errorf("the object in use was removed: %v", err)
+	}
+}
+
 // hurting is a writer that damages a stored object once the first bytes of the backup are written.
 type hurting struct {
 	io.Writer

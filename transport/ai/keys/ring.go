@@ -82,12 +82,14 @@ func (r *Ring) Open(who, text string) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	if wait := r.wrong.Check(who); wait > 0 {
+	// The attempt is counted before the outcome is known, so that concurrent attempts cannot exceed
+	// the limit.
+	if wait := r.wrong.Allow(who); wait > 0 {
 		return Key{}, &Slow{wait}
 	}
 	k, err := r.open(e)
-	if errors.Is(err, errEncrypted) {
-		r.wrong.Allow(who)
+	if !errors.Is(err, errEncrypted) {
+		r.wrong.Return(who)
 	}
 	return k, err
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Finding is a violation of a convention in one place.
@@ -76,12 +78,22 @@ func (r Report) text(w io.Writer) error {
 		if f.Pointer != "" {
 			place += " " + f.Pointer
 		}
-		if _, err := fmt.Fprintf(w, "%s: %s: %s [%s]\n", place, f.Severity, f.Message, f.Code); err != nil {
+		line := fmt.Sprintf("%s: %s: %s [%s]", place, f.Severity, f.Message, f.Code)
+		if _, err := fmt.Fprintln(w, strings.Map(printable, line)); err != nil {
 			return err
 		}
 	}
 	_, err := fmt.Fprintf(w, "files %d, errors %d, warnings %d, advice %d\n", r.Files, counts[Error], counts[Warning], counts[Advice])
 	return err
+}
+
+// printable replaces control characters. A hostile schema could otherwise write lines of its own,
+// such as commands to a CI system, or control a terminal.
+func printable(r rune) rune {
+	if unicode.IsControl(r) {
+		return utf8.RuneError
+	}
+	return r
 }
 
 func (r Report) json(w io.Writer) error {

@@ -69,7 +69,7 @@ func Fetch(ctx context.Context, address string, fetcher schema.Fetcher) (any, er
 	if err != nil {
 		return nil, refuse(ProfileUnreachable, err.Error())
 	}
-	doc, err := schema.Parse(address, data)
+	doc, err := schema.ParseSmall(address, data, maxValues)
 	if err != nil {
 		return nil, refuse(ProfileMalformed, err.Error())
 	}

@@ -14,12 +14,16 @@ type Request struct {
 	Want map[string]string
 }
 
+// maxValues bounds the values of a profile, because anyone can send one. A published profile has
+// some hundreds.
+const maxValues = 10_000
+
 // ReadRequest reads the header UCP-Agent and the body of a negotiation, {"profile": …, "want":
 // …}, which can be empty. An inline profile has priority over the header. The error is an *Error.
 func ReadRequest(body []byte, agent string) (*Request, error) {
 	r := &Request{}
 	if len(body) > 0 {
-		doc, err := schema.Parse("body", body)
+		doc, err := schema.ParseSmall("body", body, maxValues)
 		if err != nil {
 			return nil, refuse(ProfileMalformed, err.Error())
 		}

@@ -26,9 +26,11 @@ const (
 	maxBody = 1 << 20
 	// negotiateFor is the time limit of a negotiation, including its fetches.
 	negotiateFor = 15 * time.Second
-	// atOnce bounds the concurrent negotiations that fetch from other servers, and eachAtOnce
-	// bounds those requested by one address.
-	atOnce, eachAtOnce = 16, 2
+	// atOnce bounds the concurrent negotiations, and fetchAtOnce those that fetch from other
+	// servers. eachAtOnce and fetchEach bound those that one address requests. A profile can take
+	// some megabytes of memory.
+	atOnce, eachAtOnce     = 32, 16
+	fetchAtOnce, fetchEach = 16, 2
 )
 
 // EndpointConfig configures an Endpoint. All fields except Wait and Bodies are required.
@@ -49,13 +51,13 @@ type EndpointConfig struct {
 // Endpoint serves profile, schemas and negotiation. It is safe for concurrent use.
 type Endpoint struct {
 	EndpointConfig
-	fetching *httpapi.Places
+	all, fetching *httpapi.Places
 	way      *httpapi.API
 }
 
 // NewEndpoint returns an endpoint.
 func NewEndpoint(cfg EndpointConfig) *Endpoint {
-	e := &Endpoint{EndpointConfig: cfg, fetching: httpapi.NewPlaces(atOnce, eachAtOnce)}
+	e := &Endpoint{EndpointConfig: cfg, all: httpapi.NewPlaces(atOnce, eachAtOnce), fetching: httpapi.NewPlaces(fetchAtOnce, fetchEach)}
 	begin := func(serve func(*httpapi.Exchange) error) func(*httpapi.Exchange) httpapi.Call {
 		return func(r *httpapi.Exchange) httpapi.Call { return call{r, serve} }
 	}
@@ -157,10 +159,15 @@ func (e *Endpoint) negotiate(r *httpapi.Exchange) error {
 }
 
 var errBusy = &httpapi.Error{
-	Status: fasthttp.StatusServiceUnavailable, Code: "unavailable", Text: "too many profiles are being fetched; try again", Retry: time.Second,
+	Status: fasthttp.StatusServiceUnavailable, Code: "unavailable", Text: "too many profiles are being compared or fetched; try again", Retry: time.Second,
 }
 
 func (e *Endpoint) agree(sent []byte, agent, ip string) (*negotiate.Result, error) {
+	leave, ok := e.all.Enter(httpapi.Address(ip))
+	if !ok {
+		return nil, errBusy
+	}
+	defer leave()
 	req, err := negotiate.ReadRequest(sent, agent)
 	if err != nil {
 		return nil, err

@@ -171,12 +171,10 @@ func Plain(err error) error {
 	)
 	kind := KindOf(err)
 	switch {
-	case kind == Inside:
+	case kind == Inside, errors.As(err, &name) && name.IsNotFound:
 		return errInside
 	case kind == Ended:
 		return context.Canceled
-	case errors.As(err, &name) && name.IsNotFound:
-		return errors.New("no such host")
 	case kind == Slow:
 		return errors.New("the request timed out")
 	case errors.As(err, &name):
@@ -187,9 +185,9 @@ func Plain(err error) error {
 	return errors.New("the connection failed")
 }
 
-// errInside is the only error for addresses in our own network, so that the caller gets no more
-// information about them.
-var errInside = errors.New("the host is not on the public internet")
+// errInside is the only error for addresses in our own network and for unknown names, so that the
+// caller learns neither addresses nor names in our network.
+var errInside = errors.New("the host does not exist or is not on the public internet")
 
 // inside lists ranges that package netip does not classify as private.
 var inside = []netip.Prefix{

@@ -90,7 +90,7 @@ func TestErrorsRevealNothingAboutTheNetwork(t *testing.T) {
 		return &net.OpError{Op: "dial", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv4(10, 9, 8, 7), Port: 41}, Addr: &net.TCPAddr{IP: net.IPv4(10, 11, 12, 14), Port: 443}, Err: err}
 	}
 	for want, err := range map[string]error{
-		"no such host":               dial(&net.DNSError{Err: "no such host", Name: "x.example", Server: resolver, IsNotFound: true}),
+		"the host does not exist or": dial(&net.DNSError{Err: "no such host", Name: "x.example", Server: resolver, IsNotFound: true}),
 		"cannot be resolved":         dial(&net.DNSError{Err: "server misbehaving", Name: "x.example", Server: resolver, IsTemporary: true}),
 		"the request timed out":      dial(&net.DNSError{Err: "i/o timeout", Name: "x.example", Server: resolver, IsTimeout: true}),
 		"the connection failed":      dial(syscall.ECONNREFUSED),

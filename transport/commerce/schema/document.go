@@ -77,7 +77,11 @@ func (e *SyntaxError) Error() string {
 }
 
 // Parse parses data, which the document keeps. The error is a *SyntaxError.
-func Parse(file string, data []byte) (*Document, error) {
+func Parse(file string, data []byte) (*Document, error) { return ParseSmall(file, data, maxValues) }
+
+// ParseSmall does the same as Parse for a document of at most the given number of values. A value
+// can take up to about 350 bytes of memory.
+func ParseSmall(file string, data []byte, values int) (*Document, error) {
 	if len(data) > maxBytes {
 		return nil, &SyntaxError{File: file, Reason: fmt.Sprintf("larger than %d bytes", maxBytes)}
 	}
@@ -94,6 +98,7 @@ func Parse(file string, data []byte) (*Document, error) {
 		return nil, &SyntaxError{File: file, Line: line, Reason: "not JSON: " + err.Error()}
 	}
 	p := newParser(data, nil)
+	p.most = values
 	value, err := p.value("", 0, 0)
 	if err != nil {
 		return nil, &SyntaxError{File: file, Line: lineAt(data, p.in.InputOffset()), Reason: err.Error()}
@@ -124,12 +129,13 @@ type parser struct {
 	values int
 	paths  int // bytes of the pointers to the values so far
 	lines  *lineIndex
+	most   int // the maximum number of values
 }
 
 func newParser(data []byte, lines *lineIndex) *parser {
 	in := json.NewDecoder(bytes.NewReader(data))
 	in.UseNumber()
-	return &parser{in: in, data: data, lines: lines}
+	return &parser{in: in, data: data, lines: lines, most: maxValues}
 }
 
 // value parses a value at a pointer of the given length; the parser builds the pointer itself only
@@ -139,8 +145,8 @@ func (p *parser) value(pointer string, path, depth int) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.values++; p.values > maxValues {
-		return nil, fmt.Errorf("more than %d values", maxValues)
+	if p.values++; p.values > p.most {
+		return nil, fmt.Errorf("more than %d values", p.most)
 	}
 	if p.paths += path; p.paths > maxPaths {
 		return nil, errors.New("the names of its members are too long")
