@@ -88,8 +88,11 @@ func (d *Dialect) Check() error {
 			problems = append(problems, errors.New("a size needs {{pad}} in the message to send"))
 		}
 	}
-	if (d.Resume == "") != (d.Position == "") {
-		problems = append(problems, errors.New("--resume and --position need each other: a client resumes from the position that it has read"))
+	if d.Position != "" && d.Resume == "" {
+		problems = append(problems, errors.New("--position is used only in a message of --resume"))
+	}
+	if d.Position == "" && strings.Contains(d.Resume, "{{position}}") {
+		problems = append(problems, errors.New("--resume contains {{position}}, but no --position finds it in the received messages"))
 	}
 	_, err := newReader(d, 0, 1)
 	return errors.Join(append(problems, err)...)

@@ -33,7 +33,7 @@ func TestPlaceholdersAreFilledIn(t *testing.T) {
 func TestEachClientSendsItsOwnValues(t *testing.T) {
 	d := Dialect{
 		Columns: []string{"user", "room"}, Headers: []string{"Authorization: Bearer {{user}}", "X-All: same"}, Hello: "enter {{room}} as {{user}}",
-		Send: "{{room}}: {{stamp}} {{seq}} {{pad}}", Size: 30, Match: `(?P<stamp>\d+) (?P<seq>\d+)`, Resume: "&from={{position}}&room={{room}}",
+		Send: "{{room}}: {{stamp}} {{seq}} {{pad}}", Size: 30, Match: `(?P<stamp>\d+) (?P<seq>\d+)`, Resume: "&from={{position}}&room={{room}}", Position: `at (?P<position>\d+)`,
 	}
 	if err := d.Check(); err != nil {
 		t.Fatal(err)

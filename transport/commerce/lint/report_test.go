@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 )
+
 // A schema's names appear in messages, and a CI system reads commands from lines of a log.
 func TestTextsOfASchemaCannotWriteLines(t *testing.T) {
 	var out strings.Builder
