@@ -58,7 +58,7 @@ func ParseThreshold(text string) (Threshold, error) {
 		if slices.Contains(inSeconds, last) {
 			factor = ms / 1000
 		}
-	} else if slices.Contains(percentiles, last) && m[4] != "" {
+	} else if known && m[4] != "" && slices.Contains(percentiles, last) {
 		return Threshold{}, fmt.Errorf("threshold %q: %s is a time, so its unit cannot be %s", text, m[1], m[4])
 	}
 	if !known {
