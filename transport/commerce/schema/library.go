@@ -46,13 +46,15 @@ type Library struct {
 	byID   map[string]*Resource
 	// resolved caches references, because each reference is followed several times.
 	resolved map[link]Target
-	loads    int
-	total    int
+	// failed contains the errors of loads by address or file, so that each is tried once.
+	failed map[string]RefError
+	loads  int
+	total  int
 }
 
 // NewLibrary returns an empty library; ctx bounds its fetches.
 func NewLibrary(ctx context.Context, opts LibraryOptions) *Library {
-	l := &Library{ctx: ctx, opts: opts, byFile: map[string]*Resource{}, byID: map[string]*Resource{}, resolved: map[link]Target{}}
+	l := &Library{ctx: ctx, opts: opts, byFile: map[string]*Resource{}, byID: map[string]*Resource{}, resolved: map[link]Target{}, failed: map[string]RefError{}}
 	l.Open(opts.Folders...)
 	return l
 }
@@ -108,14 +110,19 @@ func (r *Resource) Parents() []string {
 
 // Add adds a document to the library. If two documents have the same $id, references lead to the
 // first.
-func (l *Library) Add(doc *Document) *Resource {
+func (l *Library) Add(doc *Document) *Resource { return l.add(doc, "") }
+
+// add does the same as Add. If the document was fetched from an address, references by $id lead to
+// its parts only if their $id has the same origin. Otherwise a document could take the place of
+// somebody else's.
+func (l *Library) add(doc *Document, address string) *Resource {
 	r := &Resource{Doc: doc, nested: map[string]*Resource{}}
 	r.Top = r
 	if root, ok := doc.Value.(map[string]any); ok {
 		r.ID = absoluteID(root["$id"], "")
 	}
-	l.index(r)
-	l.findNested(r)
+	l.index(r, address)
+	l.findNested(r, address)
 	return r
 }
 
@@ -151,7 +158,7 @@ func (l *Library) ByID(id string) (*Resource, error) {
 	}
 	if l.opts.Published != nil {
 		if f, ok := l.opts.Published.ByID(id); ok {
-			return l.load(id, f.Data)
+			return l.load(id, f.Data, "")
 		}
 		if strings.HasPrefix(id, l.opts.Published.Base()+"/") {
 			return nil, &RefError{Kind: RefMissing, Ref: id, Reason: "no such document is published"}
@@ -160,23 +167,32 @@ func (l *Library) ByID(id string) (*Resource, error) {
 	if l.opts.Fetcher == nil {
 		return nil, &RefError{Kind: RefUnknown, Ref: id, Reason: "no document with this address is at hand"}
 	}
+	if e, ok := l.failed[id]; ok {
+		return nil, &e
+	}
 	if err := l.mayLoad(id); err != nil {
 		return nil, err
 	}
 	data, err := l.opts.Fetcher.Fetch(l.ctx, id)
 	if err != nil {
-		return nil, &RefError{Kind: RefUnreachable, Ref: id, Reason: err.Error()}
+		return nil, l.fail(id, RefError{Kind: RefUnreachable, Ref: id, Reason: err.Error()})
 	}
-	return l.load(id, data)
+	return l.load(id, data, id)
 }
 
-// load adds a document requested under id, regardless of its own $id.
-func (l *Library) load(id string, data []byte) (*Resource, error) {
+// fail records that a load failed, and returns the error.
+func (l *Library) fail(place string, e RefError) error {
+	l.failed[place] = e
+	return &e
+}
+
+// load adds a document requested under id, regardless of its own $id. For address see add.
+func (l *Library) load(id string, data []byte, address string) (*Resource, error) {
 	doc, err := Parse(id, data)
 	if err != nil {
-		return nil, &RefError{Kind: RefBroken, Ref: id, Reason: err.Error()}
+		return nil, l.fail(id, RefError{Kind: RefBroken, Ref: id, Reason: err.Error()})
 	}
-	r := l.Add(doc)
+	r := l.add(doc, address)
 	if r.ID == "" {
 		r.ID = id
 	}
@@ -191,14 +207,20 @@ func (l *Library) mayLoad(ref string) error {
 	return nil
 }
 
-func (l *Library) index(r *Resource) {
-	if r.ID != "" && l.byID[r.ID] == nil {
+func (l *Library) index(r *Resource, address string) {
+	if r.ID != "" && l.byID[r.ID] == nil && (address == "" || sameOrigin(r.ID, address)) {
 		l.byID[r.ID] = r
 	}
 }
 
+func sameOrigin(a, b string) bool {
+	x, err1 := url.Parse(a)
+	y, err2 := url.Parse(b)
+	return err1 == nil && err2 == nil && x.Scheme == y.Scheme && x.Host == y.Host
+}
+
 // findNested indexes the parts of a document that have their own $id.
-func (l *Library) findNested(top *Resource) {
+func (l *Library) findNested(top *Resource, address string) {
 	Walk(top.Doc.Value, func(pointer string, node map[string]any) {
 		if pointer == "" || node["$id"] == nil {
 			return
@@ -210,7 +232,7 @@ func (l *Library) findNested(top *Resource) {
 		}
 		r := &Resource{Doc: top.Doc, ID: id, Pointer: pointer, Top: top}
 		top.nested[pointer] = r
-		l.index(r)
+		l.index(r, address)
 	})
 }
 

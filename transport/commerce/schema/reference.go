@@ -134,15 +134,18 @@ func (l *Library) beside(path, relative string) (*Resource, error) {
 	if !l.within(file) {
 		return nil, &RefError{Kind: RefOutside, Reason: "it leads out of the folder"}
 	}
+	if e, ok := l.failed[file]; ok {
+		return nil, &e
+	}
 	if err := l.mayLoad(relative); err != nil {
 		return nil, err
 	}
 	r, err := l.AddFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, missing
+		return nil, l.fail(file, *missing)
 	}
 	if err != nil {
-		return nil, &RefError{Kind: RefBroken, Reason: err.Error()}
+		return nil, l.fail(file, RefError{Kind: RefBroken, Reason: err.Error()})
 	}
 	return r, nil
 }
