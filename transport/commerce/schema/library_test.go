@@ -192,3 +192,46 @@ func FuzzReferences(f *testing.F) {
 		lib.NewCosts().Check(r)
 	})
 }
+
+func TestALoadThatFailedIsNotRepeated(t *testing.T) {
+	folder := tree(t, map[string]string{"a.json": `{"$id": "https://x.example/a.json"}`, "broken.json": `{`})
+	net := &internet{pages: map[string]string{"https://net.example/bad.json": `[`}}
+	lib := schema.NewLibrary(t.Context(), schema.LibraryOptions{Fetcher: net, Folders: []string{folder}})
+	from, err := lib.AddFile(filepath.Join(folder, "a.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// More references than documents that may be loaded.
+	for i := range 1000 {
+		for _, ref := range []string{"https://net.example/gone.json", "https://net.example/bad.json", "none.json", "broken.json"} {
+			var e *schema.RefError
+			if _, err := lib.Resolve(from, ref+fmt.Sprint("#/", i)); !errors.As(err, &e) || e.Ref != ref+fmt.Sprint("#/", i) {
+				t.Fatalf("reference %d to %s: %v", i, ref, err)
+			}
+		}
+	}
+	if _, err := lib.Resolve(from, "https://net.example/gone.json"); net.asked != 3 || err == nil { // "none.json" is also tried at its $id
+		t.Errorf("%d requests, want 3; %v", net.asked, err)
+	}
+}
+
+// A payload can name any schema. Its document must not be found in place of another vendor's.
+func TestAFetchedDocumentCannotTakeThePlaceOfAnother(t *testing.T) {
+	net := &internet{pages: map[string]string{
+		"https://attacker.example/x.json":     `{"$defs": {"a": {"$id": "https://vendor.example/loyalty.json", "title": "forged"}, "b": {"$id": "https://attacker.example/own.json", "title": "own"}}}`,
+		"https://vendor.example/loyalty.json": `{"title": "genuine"}`,
+	}}
+	lib := schema.NewLibrary(t.Context(), schema.LibraryOptions{Fetcher: net})
+	if _, err := lib.ByID("https://attacker.example/x.json"); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{"https://vendor.example/loyalty.json": "genuine", "https://attacker.example/own.json": "own"} {
+		r, err := lib.ByID(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if root, _ := r.Root().(map[string]any); root["title"] != want {
+			t.Errorf("%s is %v, want %s", id, root, want)
+		}
+	}
+}
