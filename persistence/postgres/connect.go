@@ -50,7 +50,8 @@ func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
 }
 
 // assertDurable refuses a connection on which commits could be acknowledged before they are on the
-// disks of the server and of the required standbys.
+// disks of the server and of the required standbys. It fixes this setting for the session, because a
+// session would otherwise follow a later change of the server's configuration.
 func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	var commit, standbys string
 	err := conn.QueryRow(ctx, "select current_setting('synchronous_commit'), current_setting('synchronous_standby_names')").Scan(&commit, &standbys)
@@ -60,7 +61,12 @@ func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	if weak(commit, standbys) {
 		return fmt.Errorf("%w: it is %q for this user and database; set it to on", ErrWeakCommit, commit)
 	}
-	return nil
+	if commit == "remote_apply" {
+		_, err = conn.Exec(ctx, "set synchronous_commit to remote_apply")
+	} else {
+		_, err = conn.Exec(ctx, "set synchronous_commit to on")
+	}
+	return err
 }
 
 // weak reports whether a commit can be acknowledged before it is on every required disk.
