@@ -390,6 +390,8 @@ long('a minute card has two boxes, is anonymous, and is offered when a break beg
   const people = await Promise.all(['Ann', 'Ben', 'Cleo', 'Dan', 'Eve'].map((name) => person(lab, name)))
   const page = await reader(visitor, people[0], lab)
   const boss = await desk(visitor, lead, lab)
+  let reads = 0
+  boss.on('request', (r) => (reads += new URL(r.url()).pathname.endsWith('/texts') ? 1 : 0))
   await boss.getByRole('tab', { name: 'Timer' }).click()
   await boss.getByRole('button', { name: 'Break' }).click()
   await boss.getByRole('button', { name: '15 min' }).click()
@@ -410,6 +412,13 @@ long('a minute card has two boxes, is anonymous, and is offered when a break beg
   await texts.getByText('Channels').waitFor()
   await texts.getByText('Select,').waitFor()
   await accessible(boss)
+
+  // While nobody answers, the texts are not read again and again.
+  const other = await lead.post(`/codelabs/${lab.id}/polls`, { kind: 'text', question: 'What else?' })
+  await lead.post(`/codelabs/${lab.id}/polls/${other.id}/open`, {})
+  await boss.getByText('Nobody has answered yet.').waitFor()
+  await accessible(boss)
+  assert.ok(reads <= 8, `the texts were read ${reads} times, although only five people voted`)
 })
 
 long('a poll is created from a quiz question, edited, reset and deleted', async ({ visitor, facilitator, person }) => {
