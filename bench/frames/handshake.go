@@ -51,7 +51,7 @@ func (u *Upgrade) finish(dst []byte) []byte {
 func CheckHeader(line string) error {
 	name, _, ok := strings.Cut(line, ":")
 	if !ok || name == "" || strings.ContainsAny(name, " \t") || strings.ContainsAny(line, "\r\n\x00") {
-		return errors.New("malformed header: want one line like 'Name: value'")
+		return errors.New("want a header in one line, such as 'Name: value'")
 	}
 	return nil
 }

@@ -32,17 +32,16 @@ func (t Threshold) Of() string {
 
 var expression = regexp.MustCompile(`^\s*([a-zA-Z0-9_. ]+?)\s*(<=|>=|==|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([a-zA-Zµ%]*)\s*$`)
 
-// times contains the factors that convert times to milliseconds.
+// times contains the factors that convert units of time to milliseconds.
 var times = map[string]float64{"us": 0.001, "µs": 0.001, "ms": 1, "s": 1000, "m": 60_000}
 
-// others contains the factors that convert the other units of thresholds to the units of the
-// report: bytes, and shares from 0 to 1.
+// others contains the factors of the other units. They convert sizes to bytes, and percentages to
+// shares from 0 to 1.
 var others = map[string]float64{
 	"": 1, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "%": 0.01,
 }
 
-// inSeconds lists the numbers that the report has in seconds. It has all other times in
-// milliseconds.
+// inSeconds lists the numbers that the report has in seconds. All other times are in milliseconds.
 var inSeconds = []string{"cpu_per_million", "warmup_seconds", "duration_seconds"}
 
 // ParseThreshold parses a threshold.
