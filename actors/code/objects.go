@@ -41,8 +41,8 @@ type Repository interface {
 	Close() error
 }
 
-// Objects gives access to Git objects from outside the repository. Each object's name was verified
-// against its content.
+// Objects gives access to received Git objects, for example those of a push. They are not read from
+// the repository. Each object's name was verified against its content.
 type Objects interface {
 	// Stat describes an object; ok is false if it is missing.
 	Stat(name string) (kind ObjectKind, size int64, ok bool)

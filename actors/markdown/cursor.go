@@ -58,8 +58,8 @@ func (c *cursor) quoted(indent int) {
 	}
 }
 
-// item consumes the marker of a list item and returns the indentation of its content. Only an item
-// that has content and, if it is numbered, the number one can interrupt a paragraph.
+// item consumes the marker of a list item and returns the indentation of its content. An item can
+// interrupt a paragraph only if it has content and, if it is numbered, its number is one.
 func (c *cursor) item(indent int, rest []byte, inParagraph bool) (width int, ok bool) {
 	mark := 1
 	switch b := rest[0]; {

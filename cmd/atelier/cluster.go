@@ -187,7 +187,7 @@ func (c clusterStatusCmd) Run() error {
 func writeClusterStatus(w io.Writer, st *nodes.Status) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	row := func(cells ...string) { fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), "\t ")) }
-	row("  NODE", "STATE", "LEASE", "UP SINCE", "PROGRAM", "MESSAGES", "OWNS", "LOAD", "ANSWERS HERE")
+	row("  NODE", "STATE", "LEASE", "UP SINCE", "PROGRAM", "PROTOCOL", "OWNS", "LOAD", "RESPONSE TIME")
 	for _, n := range st.Nodes {
 		mark, state, lease, load := "  ", n.State, ago(-n.LeaseLeftSeconds), "-"
 		if state == "dead" {

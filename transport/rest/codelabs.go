@@ -39,12 +39,12 @@ type codelabRecord struct {
 	ChatRetentionDays  int32    `json:"chat_retention_days" range:"0..36500" doc:"Days after which chat messages are erased; 0 keeps them."`
 	AIEnabled          bool     `json:"ai_enabled" doc:"Attendees can ask the AI about this codelab."`
 	Questions          string   `json:"questions" enum:"off|open|checked" doc:"Whether attendees can ask everybody questions. With «checked», a facilitator opens each question first."`
-	QuestionsAnonymous bool     `json:"questions_anonymous" doc:"Whether they can do so without their name."`
+	QuestionsAnonymous bool     `json:"questions_anonymous" doc:"Whether attendees can ask such questions without their name."`
 	Slug               *string  `json:"slug" length:"..100" doc:"The «id:» of the file from which the codelab was created. A later version of the file finds the codelab by it."`
 	JoinCode           string   `json:"join_code,omitempty" pattern:"^[A-HJ-NP-Z2-9]{6}$" doc:"Six characters with which people register for a private codelab. Only for admins."`
 	SourceID           **string `json:"source_id,omitempty" is:"Id" doc:"The codelab from which it was copied. Null if it is not a copy, or if the original was deleted. Only for admins."`
 	DeletionAt         **string `json:"deletion_at,omitempty" is:"Timestamp" doc:"The time at which the server will delete the codelab with all its data («[retention] codelabs_days»), at least 14 days after this time was first set. Null means never. Only for facilitators."`
-	ShareCode          string   `json:"share_code" enum:"none|start|pointed|all" doc:"The code that attendees can read. «start» is the branches or folders «step-k-start» up to the pointer's step (step 1 without a pointer). «pointed» adds «step-k-end» of the steps before it. «all» is all of the form «step-k-start» and «step-k-end». Attendees never read «main» or others."`
+	ShareCode          string   `json:"share_code" enum:"none|start|pointed|all" doc:"The branches or folders of the code that attendees can read. «start» means each «step-k-start» up to the pointer's step (step 1 without a pointer). «pointed» adds «step-k-end» of each step before the pointer's step. «all» means every «step-k-start» and «step-k-end». Attendees can never read another branch or folder, such as «main»."`
 	StepsCount         int32    `json:"steps_count"`
 	Minutes            int32    `json:"minutes" doc:"The sum of the planned minutes of the steps."`
 	Hours              *float64 `json:"hours" range:"0..1000" multiple:"0.5" doc:"The hours on the certificate, in steps of 0.5. Null means the sum of the planned minutes, rounded to half hours; 0 means not shown."`

@@ -20,7 +20,7 @@ type helpRecord struct {
 	ClaimedBy    *string `json:"claimed_by" doc:"The facilitator who claimed it."`
 	ResolvedAt   *string `json:"resolved_at" is:"Timestamp"`
 	Message      string  `json:"message" length:"..500" doc:"The text of the request, or empty."`
-	Person       *string `json:"person" doc:"The id of the claiming person, or the owner's account. «claimed_by» is the name."`
+	Person       *string `json:"person" doc:"The id of the facilitator or assistant who claimed the request. If the owner of the server claimed it, the owner's account. «claimed_by» is the name."`
 	Place        *string `json:"place" length:"..40" doc:"The seat that the attendee has entered, if any."`
 	Answer       *string `json:"answer" length:"..2000" doc:"The written answer, if any."`
 }
@@ -53,8 +53,8 @@ func toHelp(lab string, h *pb.HelpRequest) helpRecord {
 }
 
 type helpAskBody struct {
-	StepNumber *int32 `json:"step_number,omitempty" range:"1.." doc:"An existing step. Required for attendees. If an offer omits it, the offer is for the attendee's own step."`
-	Message    string `json:"message,omitempty" length:"..500" doc:"The subject of the request. Another request without a message keeps the earlier one."`
+	StepNumber *int32 `json:"step_number,omitempty" range:"1.." doc:"An existing step. Required for attendees. If a facilitator who offers help omits it, the offer is for the attendee's own step."`
+	Message    string `json:"message,omitempty" length:"..500" doc:"The subject of the request. If the attendee asks again without a message, the open request keeps its message."`
 	AttendeeID string `json:"attendee_id,omitempty" doc:"For facilitators: the attendee who is offered help."`
 }
 

@@ -84,5 +84,6 @@ const (
 	starters   = "=+-@＝＋－＠﹦﹢﹣﹫"
 )
 
-// blank reports whether a rune is invisible, so that a program can skip it before a formula.
+// blank reports whether a rune is invisible. A spreadsheet can skip such a rune and still interpret
+// the rest as a formula.
 func blank(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) }

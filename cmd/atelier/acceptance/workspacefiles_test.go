@@ -69,7 +69,7 @@ func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
 		plain["mode"] = "100644"
 		c.admin.post(main+"/files", record{"files": []record{plain}}).want(200)
 		if got := c.described(main); !strings.Contains(got, "run.sh 100644 10 false") {
-			t.Errorf("%s: after the mode was removed, the tree is\n%s", kind, got)
+			t.Errorf("%s: after the executable bit was removed, the tree is\n%s", kind, got)
 		}
 		c.admin.post(start+"/files", record{"files": []record{file("new", "x")}}).want(200)
 		if got := c.described(start); !strings.Contains(got, "run.sh 100755 10 false") {

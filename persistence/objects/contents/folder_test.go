@@ -431,7 +431,8 @@ func TestNothingIsRemovedDuringSeveralBackups(t *testing.T) {
 	left("after both backups", 0)
 }
 
-// In an earlier version, the file of an erased person stayed until it was collected as unreferenced.
+// In an earlier version, the file of a person who was erased during a backup stayed until it was
+// collected as unreferenced.
 func TestARemovalDuringABackupFollowsTheBackup(t *testing.T) {
 	s, _ := openTest(t, Options{Grace: time.Hour})
 	gone, used := put(t, s, "gone"), put(t, s, "used")

@@ -94,8 +94,8 @@ func (r *Ring) Open(who, text string) (Key, error) {
 	return k, err
 }
 
-// open looks up or derives the keys of the salt. Only salts whose tag was correct are cached, so
-// that a flood of other salts does not evict them.
+// open decrypts e with the keys of its salt, which it looks up or derives. It caches only keys that
+// decrypted an envelope, so that a flood of other salts does not evict them.
 func (r *Ring) open(e *envelope) (Key, error) {
 	id := r.id(e.salt)
 	if d, ok := r.recall(id); ok {

@@ -52,7 +52,7 @@ type EndpointConfig struct {
 type Endpoint struct {
 	EndpointConfig
 	all, fetching *httpapi.Places
-	way      *httpapi.API
+	way           *httpapi.API
 }
 
 // NewEndpoint returns an endpoint.

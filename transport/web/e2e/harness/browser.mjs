@@ -28,8 +28,8 @@ const off = [
 
 /**
  * Starts the browser, Chromium unless the stories run in Firefox. It can reach only this machine.
- * Other host names are unknown immediately, without a search in a network that may not respond.
- * Names in .local are allowed, because browsers use them to connect for a shared screen.
+ * A look-up of any other host name fails at once, without a DNS server that may not respond. Names
+ * in .local are allowed, because browsers use them to connect for a shared screen.
  *
  * @param {{args?: string[], hosts?: string[]}} [options]
  *   further arguments for Chromium, and host names of this machine
