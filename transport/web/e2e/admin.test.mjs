@@ -522,14 +522,14 @@ long('an attendee who agrees shares their screen, and a facilitator shares their
 
   // Closing ends the share only for the viewer. Stopping ends it for everybody.
   const view = desk.page.getByRole('dialog', { name: 'Screen of Attendee 1' })
-  await view.getByRole('button', { name: 'Close' }).last().click()
+  await view.locator('footer').getByRole('button', { name: 'Close' }).click()
   await one.page.getByText('Nobody is watching yet').waitFor()
   await dialog.getByRole('button', { name: 'Watch' }).click()
   await watches(desk.page)
   await one.page.getByRole('button', { name: 'Stop' }).click()
   await view.getByText('Attendee 1 stopped sharing their screen').waitFor()
-  await view.getByRole('button', { name: 'Close' }).last().click()
-  await dialog.getByRole('button', { name: 'Close' }).click()
+  await view.locator('footer').getByRole('button', { name: 'Close' }).click()
+  await dialog.getByRole('button', { name: 'Close' }).first().click()
 
   // An attendee who is being helped can show their screen without a request.
   await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
@@ -544,7 +544,7 @@ long('an attendee who agrees shares their screen, and a facilitator shares their
   if (inFirefox) desk.expect(/ICE failed/)
   await one.page.goto('/')
   await desk.page.getByText(inFirefox ? 'The direct connection to Attendee 1 failed' : 'Attendee 1 stopped sharing their screen').waitFor()
-  await view.getByRole('button', { name: 'Close' }).last().click()
+  await view.locator('footer').getByRole('button', { name: 'Close' }).click()
 
   // The facilitator shares a screen. Attendees who join later also see the notice.
   await desk.page.getByRole('banner').getByRole('button', { name: 'More', exact: true }).click()

@@ -50,7 +50,7 @@ async function deny(browser, page) {
   })
 }
 
-const close = (page) => page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+const close = (page) => page.getByRole('dialog').locator('footer').getByRole('button', { name: 'Close' }).click()
 const icon = (page) => page.locator('link[rel=icon]').getAttribute('href')
 const tones = (page) => page.evaluate(() => globalThis.tones)
 const shown = (page) => page.evaluate(() => globalThis.shown)

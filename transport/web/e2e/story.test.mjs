@@ -89,7 +89,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('menuitem', { name: 'A hint to keep' }).click()
   await page.getByLabel('A hint to keep').fill('Look at the path')
   await page.getByRole('button', { name: 'Keep' }).click()
-  await page.getByRole('dialog', { name: 'Prepared hints' }).getByRole('button', { name: 'Close' }).last().click()
+  await page.getByRole('dialog', { name: 'Prepared hints' }).locator('footer').getByRole('button', { name: 'Close' }).click()
   await page.getByRole('button', { name: 'Send a prepared hint' }).click()
   await page.getByRole('menuitem', { name: 'Look at the path' }).click()
   await page.getByRole('dialog', { name: 'Attendee 2' }).press('Escape')

@@ -14,6 +14,7 @@ export const events: Dial = (address, from, on) => {
     closed(code) {
       if (over) return
       over = true
+      stop() // a message that could not be sent ends the connection, too
       on.closed(code)
     },
   }

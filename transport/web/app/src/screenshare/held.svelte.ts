@@ -6,7 +6,7 @@ import type { Room, Signal } from '../live/room.svelte'
 const most = 200
 
 export class Held {
-  /** Whether a signal about a screen has arrived. */
+  /** Whether a signal about a screen has arrived, or take was called. */
   seen = $state(false)
   readonly #room: Room
   #early: Signal[] = []
@@ -24,8 +24,12 @@ export class Held {
     return () => this.#stop?.()
   }
 
-  /** Delivers the queued signals to f, and from now on all further signals. */
+  /**
+   * Delivers the queued signals to f, and from now on all further signals. The module stays in use
+   * even if nobody helps the attendee any more, because nobody else receives the signals.
+   */
   take(f: (s: Signal) => void): () => void {
+    this.seen = true
     this.#stop?.()
     this.#stop = null
     for (const s of this.#early.splice(0)) f(s)

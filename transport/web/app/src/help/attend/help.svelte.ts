@@ -50,7 +50,7 @@ export class OwnHelp {
           body: { step_number: step, ...(text ? { message: text } : {}) },
         }),
       )
-      await this.read()
+      await this.read().catch(() => {}) // help was requested, even if the request cannot be shown yet
       return true
     } catch (e) {
       complain(words(e))

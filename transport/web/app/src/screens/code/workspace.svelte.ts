@@ -134,7 +134,9 @@ export class Workspace extends Browse {
     const sent = this.changes
     try {
       if (!sure) {
-        const expected = Object.keys(sent.edits).map((path) => [path, sent.bases[path] ?? null] as const)
+        // A new file can have the path of a file that is deleted here, whose text is unknown.
+        const edited = Object.keys(sent.edits).filter((path) => path in sent.bases || !this.files?.includes(path))
+        const expected = edited.map((path) => [path, sent.bases[path] ?? null] as const)
         const others = await Promise.all(expected.map(async ([path, base]) => ((await this.now(path)) === base ? null : path)))
         this.overwritten = others.filter((p) => p !== null)
         if (this.overwritten.length > 0) return

@@ -62,6 +62,7 @@ export class Actions {
   }
   hint(message: string): void {
     if (this.say(message)) toast(m.person_hint_sent())
+    else complain(m.chat_full())
   }
   keepHint(text: string): void {
     const given = text.trim()
