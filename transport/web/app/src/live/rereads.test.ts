@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { workshop, type Again, type Codelab, type Workshop } from '../workshop/state'
 import { Meanwhile, type Holder } from './meanwhile'
+import type { Told } from './protocol'
 import { Rereads } from './rereads'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -39,6 +40,20 @@ test('a change during a read causes one more read', async () => {
   rereads.soon()
   await settle()
   expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New 2', []])
+})
+
+// In a cluster, a node can answer that does not have the reported change yet.
+test('a part from a node that lags behind is read again', async () => {
+  const holder = marked('codelab')
+  const meanwhile = new Meanwhile(holder)
+  let reads = 0
+  const rereads = new Rereads(holder, meanwhile, async (what) =>
+    what === 'codelab' ? { part: title(`New ${++reads}`), at: reads < 3 ? 49 : 50 } : { part: {}, at: 50 },
+  )
+  meanwhile.add({ type: 'codelab_changed', seq: 50 } as Told)
+  rereads.soon()
+  await settle()
+  expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New 3', []])
 })
 
 test('a part whose read failed is marked again', async () => {

@@ -30,7 +30,11 @@ export class Rereads {
     if (!holder.now) return
     holder.now = readAgain(holder.now, what) // a change during the read marks the part again
     try {
-      await this.#meanwhile.read(() => this.#part(what))
+      // The node that answered can lack a change that a message has already reported.
+      const again = await this.#meanwhile.read(() => this.#part(what))
+      if (again.size === 0 || !holder.now || this.#stopped) return
+      holder.now = { ...holder.now, again: new Set([...holder.now.again, ...again]) }
+      for (const part of again) void this.#read(part)
     } catch (e) {
       if (holder.now && !this.#stopped) holder.now = { ...holder.now, again: new Set(holder.now.again).add(what) }
       throw e
