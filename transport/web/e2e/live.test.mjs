@@ -572,7 +572,7 @@ test('an empty room lists what is ready; a verdict shows from the first frame; a
     // The button for the hints is in the menu of the line, and the line shows when they are open.
     const line = page.getByRole('region', { name: 'For facilitators' })
     await line.getByRole('button', { name: /^More/ }).click()
-    await page.getByRole('menuitemradio', { name: 'Open hints for all', checked: false }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Open hints for all', checked: false }).click()
     await line.getByText('Hints are open').waitFor()
     await until('the hints to be open', async () => (await lead.get(`/codelabs/${lab.id}`))[0].pointer?.hints === true)
     await lead.say(lab, { type: 'pointer', step_number: null, hints: false })

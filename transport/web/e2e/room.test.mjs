@@ -144,7 +144,7 @@ long('many help requests do not interrupt screen readers, and announcements can 
   await until('the other requests to be read out together', async () => (await polite.textContent()).includes('3 people ask for help.'))
   assert.equal(await urgent.textContent(), '')
   await page.getByRole('button', { name: 'More about the help queue' }).click()
-  await page.getByRole('menuitemradio', { name: 'Announce new requests' }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'Announce new requests' }).click()
   const before = await polite.textContent()
   await people[5].post(`/codelabs/${lab.id}/help`, { step_number: 1 })
   await page.getByRole('region', { name: 'Help queue' }).getByText('Attendee 6').waitFor()
