@@ -181,6 +181,11 @@ func TestFacilitatorsSeeWhoFetchedCode(t *testing.T) {
 		}
 		return record(got.(map[string]any)).text("name")
 	}
+	// A HEAD request downloads nothing.
+	lin.send("HEAD", c.code()+"/download?branch=step-1-start&format=zip", nil).want(200)
+	if got := taken(c.admin); got != "" {
+		t.Errorf("after a HEAD request, facilitators see %q", got)
+	}
 	lin.get(c.code() + "/download?branch=step-1-start&format=zip").want(200)
 	if m := watch.next("code_taken"); m.text("attendee_id") != lin.id || m.text("name") != "step-1-start" {
 		t.Errorf("facilitators received %v", m)
