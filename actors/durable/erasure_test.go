@@ -181,9 +181,9 @@ func TestALogWithoutAMarkIsErased(t *testing.T) {
 	}
 }
 
-// After a failed round the row stays, and the next round erases. In between, stopping the actor
-// does not wait for the erasure.
-func TestErasingIsRetriedAfterTheDiskWasReadOnly(t *testing.T) {
+// restsUnerased stops the actor a whose erasure has just failed, because the disk was read-only.
+func restsUnerased(t *testing.T) (*memory.Store, *host) {
+	t.Helper()
 	j := store(t)
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
 	h := start(t, j, eraser(func() { began <- struct{}{}; <-goOn }), durable.Options{ErasePause: time.Hour})
@@ -195,6 +195,13 @@ func TestErasingIsRetriedAfterTheDiskWasReadOnly(t *testing.T) {
 	close(goOn)
 	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
 	j.SetReadOnly(false)
+	return j, h
+}
+
+// After a failed round the row stays, and the next round erases. In between, stopping the actor
+// does not wait for the erasure.
+func TestErasingIsRetriedAfterTheDiskWasReadOnly(t *testing.T) {
+	j, h := restsUnerased(t)
 	finishErasing(t, h)
 	if got := held(t, j, "tally/a"); got != "gone 0" {
 		t.Fatalf("the log contains %q, want the erased record and 0", got)
@@ -204,17 +211,7 @@ func TestErasingIsRetriedAfterTheDiskWasReadOnly(t *testing.T) {
 // Nobody uses the actor again, and the process does not restart.
 func TestAnErasureThatFailedWhileItsActorStoppedIsResumed(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		j := store(t)
-		began, goOn := make(chan struct{}, 8), make(chan struct{})
-		h := start(t, j, eraser(func() { began <- struct{}{}; <-goOn }), durable.Options{ErasePause: time.Second})
-		hd := get(t, h, "a")
-		ask(t, hd, "1")
-		ask(t, hd, "0")
-		<-began
-		j.SetReadOnly(true)
-		close(goOn)
-		eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
-		j.SetReadOnly(false)
+		j, _ := restsUnerased(t)
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		if got := held(t, j, "tally/a"); got != "gone 0" {

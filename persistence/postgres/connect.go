@@ -61,11 +61,10 @@ func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	if weak(commit, standbys) {
 		return fmt.Errorf("%w: it is %q for this user and database; set it to on", ErrWeakCommit, commit)
 	}
-	if commit == "remote_apply" {
-		_, err = conn.Exec(ctx, "set synchronous_commit to remote_apply")
-	} else {
-		_, err = conn.Exec(ctx, "set synchronous_commit to on")
+	if commit != "remote_apply" { // the others are as durable as on, or less
+		commit = "on"
 	}
+	_, err = conn.Exec(ctx, "set synchronous_commit to "+commit)
 	return err
 }
 

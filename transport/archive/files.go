@@ -59,13 +59,9 @@ func (p *Pack) Uploads(names []string, uploads *files.Register) error {
 	var index []entry
 	for _, name := range names {
 		u, err := uploads.Get(name)
-		if errors.Is(err, files.ErrMissing) {
-			continue
+		if err == nil {
+			err = p.upload(u, uploads)
 		}
-		if err != nil {
-			return err
-		}
-		err = p.upload(u, uploads)
 		if errors.Is(err, files.ErrMissing) { // deleted since
 			continue
 		}

@@ -200,8 +200,11 @@ func check(z *zip.Reader, size int64) (*tree, error) {
 }
 
 // read unpacks one text file in UTF-8. It does not trust the size stated in the entry.
-func (t *tree) read(name string) ([]byte, error) {
-	b, err := t.unpack(name)
+func (t *tree) read(name string) ([]byte, error) { return t.readUpTo(name, maxFile) }
+
+// readUpTo does the same as read for a file of at most limit bytes.
+func (t *tree) readUpTo(name string, limit int64) ([]byte, error) {
+	b, err := t.unpack(name, limit)
 	if err == nil && !utf8.Valid(b) {
 		return nil, invalid("%s is not valid UTF-8", name)
 	}
@@ -212,20 +215,16 @@ func (t *tree) read(name string) ([]byte, error) {
 // matter. Without this bound, a small archive could unpack to a gigabyte in memory.
 var largestStep = int64(utf8.UTFMax*(codelab.Bounds.Markdown+codelab.Bounds.Title) + 64<<10)
 
-// readStep does the same as read for the text of a step.
-func (t *tree) readStep(name string) ([]byte, error) {
-	if f := t.files[name]; f != nil && f.UncompressedSize64 > uint64(largestStep) {
-		return nil, invalid("%s is too large: a step has at most %d characters", name, codelab.Bounds.Markdown)
+// checkSteps returns an error if the archive has more steps than a codelab can have.
+func checkSteps(names []string) error {
+	if len(names) > codelab.Bounds.Steps {
+		return invalid("the archive has %d steps; a codelab has at most %d", len(names), codelab.Bounds.Steps)
 	}
-	return t.read(name)
+	return nil
 }
 
-func errSteps(n int) error {
-	return invalid("the archive has %d steps; a codelab has at most %d", n, codelab.Bounds.Steps)
-}
-
-// unpack unpacks one text file that can be in any encoding.
-func (t *tree) unpack(name string) ([]byte, error) {
+// unpack unpacks one text file of at most limit bytes, which can be in any encoding.
+func (t *tree) unpack(name string, limit int64) ([]byte, error) {
 	f := t.files[name]
 	if f == nil {
 		return nil, invalid("%s is not in the archive", name)
@@ -240,7 +239,7 @@ func (t *tree) unpack(name string) ([]byte, error) {
 		return nil, invalid("%s cannot be unpacked", name)
 	}
 	defer r.Close()
-	limit := min(int64(maxFile), t.room)
+	limit = min(limit, t.room)
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, invalid("%s cannot be unpacked", name)
@@ -329,11 +328,11 @@ func (t *tree) steps(c *codelab.Create, d *document) (in string, err error) {
 	if d.Format == "" && len(names) == 0 {
 		return ".", t.referenceSteps(c, d)
 	}
-	if len(names) > codelab.Bounds.Steps {
-		return "", errSteps(len(names))
+	if err := checkSteps(names); err != nil {
+		return "", err
 	}
 	for _, name := range names {
-		b, err := t.readStep(name)
+		b, err := t.readUpTo(name, largestStep)
 		if err != nil {
 			return "", err
 		}
@@ -545,7 +544,7 @@ func noPicture(string) (string, error) { return "data:,", nil }
 // readTutorial reads a claat file of the archive.
 func (t *tree) readTutorial(name string, picture func(string) (string, error)) (*codelab.Create, *claat.Tutorial, error) {
 	t.lately = nil
-	b, err := t.unpack(name)
+	b, err := t.unpack(name, maxFile)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -555,7 +554,7 @@ func (t *tree) readTutorial(name string, picture func(string) (string, error)) (
 		if !safeName(fragment) {
 			return nil, fmt.Errorf("the name is not allowed")
 		}
-		return t.unpack(pathOf(path.Join(dir, fragment)))
+		return t.unpack(pathOf(path.Join(dir, fragment)), maxFile)
 	}})
 }
 

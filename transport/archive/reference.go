@@ -59,11 +59,11 @@ func (t *tree) referenceStepNames() []string {
 // referenceSteps reads the steps and the guide in the reference application's layout.
 func (t *tree) referenceSteps(c *codelab.Create, d *document) error {
 	names := t.referenceStepNames()
-	if len(names) > codelab.Bounds.Steps {
-		return errSteps(len(names))
+	if err := checkSteps(names); err != nil {
+		return err
 	}
 	for i, name := range names {
-		b, err := t.readStep(name)
+		b, err := t.readUpTo(name, largestStep)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func (s *folder) clearAside(inUse files.InUse, now time.Time) (removed int, err 
 		path := filepath.Join(s.aside(), sum.String())
 		s.removing.Lock()
 		defer s.removing.Unlock()
-		if s.holds > 0 {
+		if s.holds.Any() {
 			return errHeld
 		}
 		lock := s.lock(sum)

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"atelier/actors/files"
@@ -16,12 +15,12 @@ import (
 // errHeld is returned when an object cannot be removed during a backup.
 var errHeld = errors.New("a backup holds the objects")
 
-// Hold prevents all removals until release is called.
+// Hold prevents all removals until release is called. If a postponed removal then fails, the next
+// collection removes the object.
 func (s *folder) Hold() (release func(), err error) {
-	s.removing.Lock()
+	s.removing.Lock() // a removal in progress ends first
 	defer s.removing.Unlock()
-	s.holds++
-	return sync.OnceFunc(s.release), nil
+	return s.holds.Begin(func(r removal) { _ = s.Discard(r.inUse, r.sum) }), nil
 }
 
 // removal is a postponed call of Discard.
@@ -30,49 +29,19 @@ type removal struct {
 	inUse files.InUse
 }
 
-// release ends a hold. After the last one, it removes the objects whose removal was requested
-// meanwhile. If that fails, the next collection removes them.
-func (s *folder) release() {
-	s.removing.Lock()
-	var due []removal
-	if s.holds--; s.holds == 0 {
-		due, s.postponed = s.postponed, nil
-	}
-	s.removing.Unlock()
-	for _, r := range due {
-		_ = s.Discard(r.inUse, r.sum)
-	}
-}
-
 // Discard implements files.Blobs.
 func (s *folder) Discard(inUse files.InUse, sums ...files.Sum) error {
 	var errs []error
 	for _, sum := range sums {
 		_, err := s.remove(sum, inUse, time.Time{})
-		if errors.Is(err, errHeld) {
-			err = s.postpone(sum, inUse)
+		for errors.Is(err, errHeld) {
+			if err = nil; !s.holds.Postpone(removal{sum, inUse}) { // the backup has ended meanwhile
+				_, err = s.remove(sum, inUse, time.Time{})
+			}
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
-}
-
-// maxPostponed bounds the postponed removals. The next collections remove further objects.
-const maxPostponed = 100_000
-
-// postpone makes release remove an object. If the last hold has ended meanwhile, it removes the
-// object at once.
-func (s *folder) postpone(sum files.Sum, inUse files.InUse) error {
-	s.removing.Lock()
-	held := s.holds > 0
-	if held && len(s.postponed) < maxPostponed {
-		s.postponed = append(s.postponed, removal{sum, inUse})
-	}
-	s.removing.Unlock()
-	if held {
-		return nil
-	}
-	return s.Discard(inUse, sum)
 }
 
 // Collect implements files.Blobs.
@@ -96,7 +65,7 @@ func (s *folder) Collect(inUse files.InUse) (removed int, err error) {
 func (s *folder) remove(sum files.Sum, inUse files.InUse, before time.Time) (gone bool, err error) {
 	s.removing.Lock()
 	defer s.removing.Unlock()
-	if s.holds > 0 {
+	if s.holds.Any() {
 		return false, errHeld
 	}
 	lock := s.lock(sum)

@@ -10,6 +10,7 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/persistence/objects"
 )
 
 // stripes is the number of locks that protect the objects.
@@ -23,9 +24,7 @@ type folder struct {
 
 	// removing is held while an object is removed. It is acquired before the object's lock.
 	removing sync.Mutex
-	holds    int // guarded by removing; backups in progress
-	// postponed contains the removals that were requested during backups. Guarded by removing.
-	postponed []removal
+	holds    objects.Holds[removal]
 
 	mu     sync.Mutex
 	leases map[files.Sum]int // guarded by mu

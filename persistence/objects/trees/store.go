@@ -64,11 +64,10 @@ type Store struct {
 	seed  maphash.Seed
 	locks [lockShards]sync.RWMutex
 
+	// holds postpones the removal of workspaces. It is used only if the store is not shared.
+	holds objects.Holds[string]
+
 	mu sync.Mutex
-	// holds is the number of backups in progress, and removed contains the workspaces to remove
-	// after them. They are used only if the store is not shared. Guarded by mu.
-	holds   int
-	removed []string
 	// Guarded by mu.
 	sizes     map[string]int64
 	made      map[string]code.Kind
@@ -204,7 +203,7 @@ func (s *Store) Remove(id string) {
 }
 
 func (s *Store) remove(ctx context.Context, id string) error {
-	if s.postponed(id) {
+	if s.holds.Postpone(id) {
 		return nil
 	}
 	var keys []string

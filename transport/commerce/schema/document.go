@@ -97,8 +97,7 @@ func ParseSmall(file string, data []byte, values int) (*Document, error) {
 		}
 		return nil, &SyntaxError{File: file, Line: line, Reason: "not JSON: " + err.Error()}
 	}
-	p := newParser(data, nil)
-	p.most = values
+	p := newParser(data, nil, values)
 	value, err := p.value("", 0, 0)
 	if err != nil {
 		return nil, &SyntaxError{File: file, Line: lineAt(data, p.in.InputOffset()), Reason: err.Error()}
@@ -132,10 +131,10 @@ type parser struct {
 	most   int // the maximum number of values
 }
 
-func newParser(data []byte, lines *lineIndex) *parser {
+func newParser(data []byte, lines *lineIndex, most int) *parser {
 	in := json.NewDecoder(bytes.NewReader(data))
 	in.UseNumber()
-	return &parser{in: in, data: data, lines: lines, most: maxValues}
+	return &parser{in: in, data: data, lines: lines, most: most}
 }
 
 // value parses a value at a pointer of the given length; the parser builds the pointer itself only
@@ -244,7 +243,7 @@ func (x *lineIndex) add(pointer string, offset int64) {
 // once, and only for documents with findings.
 func (d *Document) Lines() Lines {
 	x := &lineIndex{Lines: Lines{map[string]int{}}, data: d.data, line: 1}
-	if _, err := newParser(d.data, x).value("", 0, 0); err != nil {
+	if _, err := newParser(d.data, x, maxValues).value("", 0, 0); err != nil {
 		return Lines{}
 	}
 	return x.Lines
