@@ -10,8 +10,9 @@ interface Kept {
   value: unknown
 }
 
+/** The beginning of the keys under which long drafts are stored at the last moment. */
+export const lastMoments = 'draft:long:'
 const lastMoment = (key: string) => lastMoments + key
-const lastMoments = 'draft:long:'
 /** The beginnings of the keys of these drafts in IndexedDB, where the app stores other values, too. */
 const kinds = ['atelier:edit:', 'atelier:code:', 'atelier:quiz:']
 

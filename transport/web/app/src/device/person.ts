@@ -1,5 +1,6 @@
 // One person's data in one codelab, as stored on this device.
 import { letGo } from '../offline/kept'
+import { lastMoments } from './drafts'
 import { begun } from './remember'
 
 /** The methods of the device's storage that are used here. */
@@ -74,7 +75,7 @@ export function unsentHere(of?: Kept): string[] {
     // Storage is unavailable.
   }
   for (const [key, value] of [...stored, ...begun]) {
-    if (key.startsWith('atelier:draft:long:')) continue
+    if (key.startsWith(`atelier:${lastMoments}`)) continue
     if (key.startsWith('atelier:out:')) texts.push(...written((value as { message?: { message?: unknown } } | null)?.message?.message))
     else if (kinds.some((kind) => under([key], `atelier:${kind}`).length > 0)) texts.push(...typed(key, value))
     // A form of several fields counts as one text.
