@@ -62,9 +62,7 @@ func TestNodesCompareTheirClocksWithTheDatabase(t *testing.T) {
 		return after.Sub(before) >= 3*time.Second
 	})
 	c.admin.base = "http://" + first.Addr()
-	healthText := func() string {
-		return record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any)).text("text")
-	}
+	healthText := func() string { return part(t, c.admin, "nodes").text("text") }
 	eventual(t, "operators see the reason", func() bool {
 		return strings.Contains(healthText(), "the clock of node node2 is 5.0 s behind the database's")
 	})
