@@ -41,9 +41,10 @@ func auditLogs(r *Request) error {
 	if q.Offset, err = r.number("offset", 0, 0, 1<<30); err != nil {
 		return err
 	}
-	// A read-only API token sees only codelab records, without address and user agent.
+	// API tokens act as facilitators, so they see only codelab records. A read-only token sees them
+	// without address and user agent.
 	reads := r.who.Scope() == settings.ScopeRead
-	q.OfCodelabs = reads
+	q.OfCodelabs = r.who.Token != nil
 	records, err := r.api.Audit.Find(q)
 	if err != nil {
 		return err

@@ -1,4 +1,5 @@
 // The queue of help requests, with their claims and a facilitator's actions.
+import { SvelteMap, SvelteSet } from 'svelte/reactivity'
 import { leader } from '../../admin/leader.svelte'
 import { api, ask } from '../../api/client'
 import { serverNow } from '../../device/now'
@@ -12,15 +13,23 @@ import type { HelpRequest } from '../../workshop/state'
 
 export class Queue {
   readonly #room: Room
-  /** The id of the request with a running action. */
-  busy = $state<string | null>(null)
+  /** The ids of the requests with a running action. */
+  readonly #busy = new SvelteSet<string>()
+  /** The unsent written answers, by the id of their request. */
+  readonly answers = new SvelteMap<string, string>()
   readonly #all = $derived.by(() => (this.#room.now?.help ?? []).toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1)))
   /** The waiting requests, oldest first. */
   readonly pending = $derived.by(() => this.#all.filter((h) => h.status === 'pending'))
   /** The requests that this facilitator has claimed. */
   readonly mine = $derived.by(() => this.#all.filter((h) => this.isMine(h)))
-  /** The requests that other facilitators have claimed. */
-  readonly others = $derived.by(() => this.#all.filter((h) => h.status === 'in_progress' && !this.isMine(h)))
+  /**
+   * The requests that other facilitators have claimed while this one was writing an answer. They
+   * stay in the queue, so that the text is not lost.
+   */
+  readonly answering = $derived.by(() => this.#others.filter((h) => this.answers.has(h.id)))
+  /** The other requests that other facilitators have claimed. */
+  readonly others = $derived.by(() => this.#others.filter((h) => !this.answers.has(h.id)))
+  readonly #others = $derived.by(() => this.#all.filter((h) => h.status === 'in_progress' && !this.isMine(h)))
 
   /** The times at which requests were claimed on this page, by id, in Unix milliseconds. */
   readonly #taken = new Map<string, number>()
@@ -31,6 +40,17 @@ export class Queue {
 
   get codelab(): string {
     return this.#room.id
+  }
+
+  isBusy(h: HelpRequest): boolean {
+    return this.#busy.has(h.id)
+  }
+
+  /** Sends the written answer to a request, which closes the request. */
+  async sendAnswer(h: HelpRequest): Promise<void> {
+    const message = this.answers.get(h.id)?.trim() ?? ''
+    if (message === '' || this.isBusy(h)) return
+    if (await this.answer([h.id], message)) this.answers.delete(h.id)
   }
 
   /** Whether the request is from somebody simulated by a rehearsal. */
@@ -88,11 +108,10 @@ export class Queue {
 
   /**
    * Answers several requests with one message, which closes them. On failure it shows an error and
-   * returns false. It also returns false while another action of this page runs.
+   * returns false.
    */
   async answer(chosen: readonly string[], message: string): Promise<boolean> {
-    if (this.busy !== null) return false
-    this.busy = chosen[0] ?? null
+    for (const id of chosen) this.#busy.add(id)
     try {
       await ask(api.POST('/codelabs/{id}/help/answer', { params: { path: { id: this.#room.id } }, body: { help_ids: [...chosen], message } }))
       toast(m.help_answered({ count: chosen.length }))
@@ -101,7 +120,7 @@ export class Queue {
       complain(words(e))
       return false
     } finally {
-      this.busy = null
+      for (const id of chosen) this.#busy.delete(id)
     }
   }
 
@@ -114,7 +133,7 @@ export class Queue {
    * the message for status 409.
    */
   async #act(h: HelpRequest, work: () => Promise<unknown>, tooLate?: () => string): Promise<boolean> {
-    this.busy = h.id
+    this.#busy.add(h.id)
     try {
       await work()
       return true
@@ -122,7 +141,7 @@ export class Queue {
       complain(tooLate && e instanceof Refused && e.status === 409 ? tooLate() : words(e))
       return false
     } finally {
-      this.busy = null
+      this.#busy.delete(h.id)
     }
   }
 }

@@ -109,7 +109,7 @@ test('claiming a request that somebody else has claimed shows an error', async (
   api.refusal = new Refused(409, 'taken')
   expect(await queue.take(queue.pending[0]!)).toBe(false)
   expect(heard).toEqual(['complaint help_taken'])
-  expect(queue.busy).toBeNull()
+  expect(queue.isBusy(queue.pending[0]!)).toBe(false)
 })
 
 test('a request whose attendee was not found is released with the reason', async () => {
@@ -126,4 +126,20 @@ test('several requests are answered together; a refused answer returns false and
   api.refusal = new Refused(429, 'slow')
   expect(await queue.answer(['1'], 'x')).toBe(false)
   expect(heard).toEqual(['help_answered 2', 'complaint refused'])
+})
+
+test('a request that somebody else claims stays while an answer to it is being written', async () => {
+  const desk = new Desk([asked('1'), asked('2')])
+  const queue = new Queue(desk as unknown as Room)
+  queue.answers.set('1', ' Look at row 3 ')
+  const theirs = claimed('1', 'bob', 'Bob')
+  desk.now = { ...desk.now, help: [theirs, claimed('2', 'bob', 'Bob')] }
+  expect([ids(queue.answering), ids(queue.others)]).toEqual(['1', '2'])
+  api.refusal = new Refused(429, 'slow')
+  await queue.sendAnswer(theirs)
+  expect(queue.answers.get('1')).toBe(' Look at row 3 ')
+  api.refusal = null
+  await queue.sendAnswer(theirs)
+  expect(api.calls.at(-1)).toEqual({ path: 'answer', body: { help_ids: ['1'], message: 'Look at row 3' } })
+  expect([ids(queue.answering), ids(queue.others)]).toEqual(['', '12'])
 })

@@ -1,0 +1,45 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { Draft } from './draft.svelte'
+
+afterEach(() => void vi.unstubAllGlobals())
+
+/** Returns the device's storage, by key. */
+function storage(): Map<string, string> {
+  const map = new Map<string, string>()
+  vi.stubGlobal('localStorage', {
+    getItem: (k: string) => map.get(k) ?? null,
+    setItem: (k: string, v: string) => void map.set(k, v),
+    removeItem: (k: string) => void map.delete(k),
+  })
+  return map
+}
+
+test('each change of a form is stored at once, and an empty form stores nothing', () => {
+  const map = storage()
+  const begin = { url: '', title: '' }
+  const draft = new Draft('draft:form', begin)
+  expect(map.size).toBe(0)
+  draft.change({ url: 'https://example.org' })
+  expect(new Draft('draft:form', begin).value).toEqual({ url: 'https://example.org', title: '' })
+  draft.change({ url: '' })
+  expect(map.size).toBe(0)
+  draft.value = { url: 'x', title: 'y' }
+  draft.clear()
+  expect([draft.value, map.size]).toEqual([begin, 0])
+})
+
+test('a form decides which contents are worth storing', () => {
+  const map = storage()
+  const draft = new Draft('draft:question', { text: '', anonymous: false }, ({ text }) => text === '')
+  draft.change({ anonymous: true })
+  expect(map.size).toBe(0)
+  draft.change({ text: 'Why?' })
+  expect(new Draft('draft:question', { text: '', anonymous: false }).value).toEqual({ text: 'Why?', anonymous: true })
+})
+
+test('a form without a key stores nothing', () => {
+  const map = storage()
+  const draft = new Draft(null, '')
+  draft.value = 'text'
+  expect([draft.value, map.size]).toEqual(['text', 0])
+})
