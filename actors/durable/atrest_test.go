@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -31,6 +32,27 @@ func TestReadsKeepAnActorFromResting(t *testing.T) {
 		if h.Peek("a") != nil {
 			t.Error("the actor does not rest although nobody reads it")
 		}
+	})
+}
+
+// A reader of an actor that is about to rest waits at most for the timeout of a command, even if the
+// store does not respond.
+func TestAReaderDoesNotWaitForAnActorThatCannotRest(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		j := store(t)
+		h := start(t, j, kind(), durable.Options{AskTimeout: 3 * time.Second})
+		hd := get(t, h, "a")
+		ask(t, hd, recordOf(64<<10)) // so that a snapshot is due
+		release := j.Hold()
+		var rest sync.WaitGroup
+		rest.Go(func() { h.Rest(context.Background(), hd, true) })
+		synctest.Wait()
+		if _, err := h.Get("a"); !errors.Is(err, durable.ErrTimeout) {
+			t.Errorf("while the actor cannot stop, Get returned %v, want a timeout", err)
+		}
+		release()
+		rest.Wait()
+		get(t, h, "a")
 	})
 }
 

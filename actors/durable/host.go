@@ -210,9 +210,10 @@ func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 	switch hd.Condition() {
 	case Quarantined:
 		return nil, ErrQuarantined
-	case Resting:
-		// The actor was stopped after the look-up.
-		<-hd.done
+	case Resting: // after the look-up
+		if err := h.awaitRest(hd, lost); err != nil {
+			return nil, err
+		}
 		return h.Get(id)
 	}
 	hd.touch()
@@ -222,6 +223,33 @@ func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 		}
 	}
 	return hd, nil
+}
+
+// restCheck is the interval at which awaitRest reads the condition.
+const restCheck = 5 * time.Millisecond
+
+// awaitRest waits until a resting actor has stopped, or is not resting anymore: tryRest closes a
+// handle for a moment even if a command is pending. lost is closed when this node loses its lease.
+// The error is ErrUnavailable or ErrTimeout.
+func (h *Host[C, E, V]) awaitRest(hd *Handle[C, E, V], lost <-chan struct{}) error {
+	late := h.opts.Clock.NewTimer(h.opts.AskTimeout)
+	defer late.Stop()
+	for hd.Condition() == Resting {
+		check := h.opts.Clock.NewTimer(restCheck)
+		select {
+		case <-hd.done:
+			check.Stop()
+			return nil
+		case <-lost:
+			check.Stop()
+			return ErrUnavailable
+		case <-late.C():
+			check.Stop()
+			return ErrTimeout
+		case <-check.C():
+		}
+	}
+	return nil
 }
 
 // Peek returns the handle of an active actor, or nil.

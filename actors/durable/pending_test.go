@@ -51,3 +51,23 @@ func TestALateReplyIsDropped(t *testing.T) {
 		}
 	})
 }
+
+// An actor with an open command is closed only for a moment when it is to rest. A reader that
+// arrives in this moment does not wait until the actor really rests, which could take hours.
+func TestAReaderDoesNotWaitForARestThatWasOnlyTried(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
+		h := &Host[string, string, int]{opts: Options{AskTimeout: time.Hour, Clock: clock.System}}
+		hd := &Handle[string, string, int]{done: make(chan struct{})}
+		hd.condition.Store(int32(Running))
+		hd.pending.Store(1)
+		if hd.tryRest() || hd.Condition() != Running {
+			t.Fatal("an actor with an open command rests")
+		}
+		hd.condition.Store(int32(Resting))
+		time.AfterFunc(time.Second, func() { hd.condition.Store(int32(Running)) })
+		began := time.Now()
+		if err := h.awaitRest(hd, nil); err != nil || time.Since(began) > 2*time.Second {
+			t.Errorf("awaitRest returned %v after %v", err, time.Since(began))
+		}
+	})
+}
