@@ -5,10 +5,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"atelier/cmd/atelier/config"
 	"atelier/transport/auth"
 )
+
+// longWindow is so long that no failed login expires during a test.
+const longWindow = config.Duration(2 * time.Hour)
 
 // limited fails unless the response is 429 with a Retry-After of at most the given seconds.
 func limited(t *testing.T, a answer, most int) {
@@ -40,7 +44,7 @@ func TestEachSessionHasItsOwnWriteAndReadLimits(t *testing.T) {
 func TestOnlyFailedLoginsAreLimitedByAddressAndAccount(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
-	cfg.Limits.LoginFailures = 5
+	cfg.Limits.LoginFailures, cfg.Limits.LoginWindow = 5, longWindow
 	cfg.Server.TrustedProxies = []string{"127.0.0.1/32"}
 	addr := startServer(t, cfg).Addr()
 	login := func(from, id, pw string) answer {
@@ -54,8 +58,8 @@ func TestOnlyFailedLoginsAreLimitedByAddressAndAccount(t *testing.T) {
 	for range 5 {
 		login("192.0.2.1", adminID, "guess").refused(401)
 	}
-	limited(t, login("192.0.2.1", adminID, "guess"), 60)
-	limited(t, login("192.0.2.1", adminID, adminPW), 60) // now even the right password is refused
+	limited(t, login("192.0.2.1", adminID, "guess"), 1440)
+	limited(t, login("192.0.2.1", adminID, adminPW), 1440) // now even the right password is refused
 	login("192.0.2.1", "other", "guess").refused(401)
 	login("192.0.2.2", adminID, adminPW).want(200)
 }
@@ -65,7 +69,7 @@ func TestOnlyFailedLoginsAreLimitedByAddressAndAccount(t *testing.T) {
 func TestFailuresOfOthersDoNotLockOutAKnownBrowser(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
-	cfg.Limits.LoginFailures = 4
+	cfg.Limits.LoginFailures, cfg.Limits.LoginWindow = 4, longWindow
 	addr := startServer(t, cfg).Addr()
 	known, session := open(t, addr), open(t, addr)
 	known.login("")
@@ -83,7 +87,7 @@ func TestFailuresOfOthersDoNotLockOutAKnownBrowser(t *testing.T) {
 	for range 4 {
 		login(open(t, addr), "guess").refused(401)
 	}
-	limited(t, login(open(t, addr), adminPW), 120)
+	limited(t, login(open(t, addr), adminPW), 2400)
 	login(known, adminPW).want(200)
 	login(session, adminPW).want(200)
 	// A known browser has its own limit of failures, from whatever address it sends its cookie.
@@ -92,28 +96,28 @@ func TestFailuresOfOthersDoNotLockOutAKnownBrowser(t *testing.T) {
 	for range 4 {
 		login(copied, "guess").refused(401)
 	}
-	limited(t, login(copied, adminPW), 120)
-	limited(t, login(known, adminPW), 120)
+	limited(t, login(copied, adminPW), 2400)
+	limited(t, login(known, adminPW), 2400)
 	login(session, adminPW).want(200)
 	// An invalid device cookie has no effect.
 	for _, bad := range []string{"x", session.cookie(auth.SessionCookie), device[:len(device)-4] + "AAAA"} {
 		b := open(t, addr)
 		b.setCookieAt("/api", auth.DeviceCookie, bad)
-		limited(t, login(b, adminPW), 120)
+		limited(t, login(b, adminPW), 2400)
 	}
 }
 
 func TestFailuresOfAKnownBrowserDoNotCountForItsAddress(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
-	cfg.Limits.LoginFailures = 3
+	cfg.Limits.LoginFailures, cfg.Limits.LoginWindow = 3, longWindow
 	addr := startServer(t, cfg).Addr()
 	known := facilitator(t, addr, "")
 	known.post("/logout", nil).want(204)
 	for range 3 {
 		known.post("/login", record{"admin_id": adminID, "admin_pw": "guess"}).refused(401)
 	}
-	limited(t, known.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}), 120)
+	limited(t, known.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}), 2400)
 	facilitator(t, addr, "")
 }
 
@@ -139,7 +143,8 @@ func untilIn(t *testing.T, what string, most, wait int, try func(i int) answer) 
 func TestAnIPv6NetworkSharesOneLimit(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
-	cfg.Limits.LoginFailures, cfg.Limits.RegistrationsFrom, cfg.Limits.RegistrationsAtOnce, cfg.Limits.ReadsPerMinute = 3, 1, 3, 40
+	cfg.Limits.LoginFailures, cfg.Limits.LoginWindow = 3, longWindow
+	cfg.Limits.RegistrationsFrom, cfg.Limits.RegistrationsAtOnce, cfg.Limits.ReadsPerMinute = 1, 3, 40
 	cfg.Server.TrustedProxies = []string{"127.0.0.1/32"}
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
 	n := 0
@@ -153,7 +158,7 @@ func TestAnIPv6NetworkSharesOneLimit(t *testing.T) {
 	for range 3 {
 		next().post("/login", wrong).refused(401)
 	}
-	limited(t, next().post("/login", wrong), 120)
+	limited(t, next().post("/login", wrong), 2400)
 	from("2001:db8:1:3::1").post("/login", wrong).refused(401)
 	until(t, "registrations", 30, func(i int) answer { return next().post(c.path+"/register", record{"name": fmt.Sprint("A", i)}) })
 	from("2001:db8:1:3::1").post(c.path+"/register", record{"name": "B"}).want(200)
@@ -163,7 +168,7 @@ func TestAnIPv6NetworkSharesOneLimit(t *testing.T) {
 	for i := range 3 {
 		from([]string{"192.0.2.1", "::ffff:192.0.2.1"}[i%2]).post("/login", wrong).refused(401)
 	}
-	limited(t, from("::ffff:192.0.2.1").post("/login", wrong), 120)
+	limited(t, from("::ffff:192.0.2.1").post("/login", wrong), 2400)
 	from("::ffff:192.0.2.2").post("/login", wrong).refused(401)
 }
 
