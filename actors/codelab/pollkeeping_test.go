@@ -233,7 +233,7 @@ func TestQuestionsAreRemovedAfterADay(t *testing.T) {
 			return v
 		}
 		do(leader, codelab.Update{Questions: &open})
-		a := do(leader, codelab.Register{Name: "Ann"}).(codelab.Registration).Attendee
+		a := do(leader, codelab.Register{Name: "Ann", JoinCode: ws.View().Meta.JoinCode}).(codelab.Registration).Attendee
 		who := &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Name: a.Name}
 		do(who, codelab.AskQuestion{Text: "Why?", Anonymous: true})
 		do(who, codelab.Remove{AttendeeID: a.Id})
@@ -272,6 +272,57 @@ func TestASecretIsKeptUntilItsPollIsCounted(t *testing.T) {
 		synctest.Wait()
 		if p := ws.View().Poll(polls[0].Id); p.Counting || p.Void || !slices.Equal(secrets.gone(), []string{secret}) {
 			t.Errorf("the poll is %v, destroyed secrets %v", p, secrets.gone())
+		}
+	})
+}
+
+// Anonymous questions of people who erased themselves are removed a day later, although nobody is
+// connected, and although the store fails at that moment.
+func TestQuestionsOfErasedPeopleAreRemovedDespiteAFailure(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
+		store := memory.New()
+		labs := oneNode(t, store, func(*codelab.Config) {})
+		t.Cleanup(func() {
+			_ = labs.Close(context.Background())
+			_ = store.Close()
+		})
+		m, err := labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "one"}, Steps: []*pb.Step{{Title: "a"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws, err := labs.Get(m.Id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		do := func(by *codelab.Caller, body codelab.Body) any {
+			t.Helper()
+			reply, _, err := ws.Ask(codelab.Command{Caller: by, Body: body})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return reply
+		}
+		do(leader, codelab.Update{Questions: new(pb.Asking_ASKING_OPEN)})
+		id := do(&codelab.Caller{Role: codelab.RoleAnyone}, codelab.Register{Name: "Ann", JoinCode: ws.View().Meta.JoinCode}).(codelab.Registration).Attendee.Id
+		ann := &codelab.Caller{Role: codelab.RoleAttendee, ID: id, Name: "Ann"}
+		do(ann, codelab.AskQuestion{Text: "Why?", Anonymous: true})
+		do(ann, codelab.Remove{AttendeeID: id})
+		left := func() int {
+			t.Helper()
+			lab, err := labs.Get(ws.ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(lab.View().Questions)
+		}
+		time.Sleep(24*time.Hour - time.Minute)
+		if n := left(); n != 1 {
+			t.Errorf("before the end of the day there are %d questions", n)
+		}
+		store.FailCommits(1, errors.New("the disk fails"))
+		time.Sleep(3 * time.Minute)
+		if n := left(); n != 0 {
+			t.Errorf("after the failure there are %d questions", n)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package codelab
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -262,11 +263,24 @@ func (o *observer) watchQuestions(v *View) {
 	for _, q := range v.Questions {
 		at = max(at, q.LeavesAt)
 	}
-	o.questionsLeave.set(o.w.Durable.Clock, at, func() {
-		if ws, err := o.w.Get(o.id); err == nil { // Get activates the codelab even if nobody is connected
-			_, _, _ = ws.Ask(Command{Caller: system, Body: DropQuestions{}})
-		}
-	})
+	o.questionsLeave.set(o.w.Durable.Clock, at, func() { o.w.dropQuestions(o.id) })
+}
+
+// dropInterval is the interval at which a failed removal of questions is tried again.
+const dropInterval = time.Minute
+
+// dropQuestions removes the questions that are due. If this fails, for example because the disk is
+// full, dropQuestions tries again. It gives up if the codelab was deleted or is quarantined, or the
+// host is closed.
+func (w *Codelabs) dropQuestions(id string) {
+	ws, err := w.Get(id) // Get activates the codelab even if nobody is connected
+	if err == nil {
+		_, _, err = ws.Ask(Command{Caller: system, Body: DropQuestions{}})
+	}
+	var refused *durable.Rejection
+	if err != nil && !errors.As(err, &refused) && !errors.Is(err, durable.ErrClosed) && !errors.Is(err, durable.ErrQuarantined) {
+		w.Durable.Clock.AfterFunc(dropInterval, func() { w.dropQuestions(id) })
+	}
 }
 
 func (c call) questionsDeleted(which func(*pb.Question) bool) (events []*pb.Event) {
