@@ -17,6 +17,7 @@ const (
 	workspaceTable = "workspaces"
 	figuresTable   = "figures"
 	claimantsTable = "claimants"
+	leavingTable   = "leaving"
 )
 
 // UsageRow returns the row with a codelab's use of the AI.
@@ -61,10 +62,25 @@ func Claimants(journal durable.Journal, fn func(codelab string, persons []string
 	})
 }
 
+// LeavingRow returns the row of a codelab with questions that are removed at a given time, because
+// their authors erased themselves. If there are none, the returned row removes the stored one.
+func LeavingRow(codelab string, any bool) durable.Row {
+	return durable.Row{Table: leavingTable, Key: []byte(codelab), Delete: !any}
+}
+
+// Leaving reads the codelabs with such questions. The questions of some of them can be gone already.
+func Leaving(journal durable.Journal) (codelabs []string, err error) {
+	err = project(journal, leavingTable, func(codelab string, _ []byte) error {
+		codelabs = append(codelabs, codelab)
+		return nil
+	})
+	return codelabs, err
+}
+
 // GoneRows returns the rows that remove a codelab from the list and from these tables.
 func GoneRows(codelab string) []durable.Row {
 	return []durable.Row{
-		UnlistRow(codelab), NoWorkspaceRow(codelab), ClaimantsRow(codelab, nil),
+		UnlistRow(codelab), NoWorkspaceRow(codelab), ClaimantsRow(codelab, nil), LeavingRow(codelab, false),
 		{Table: usageTable, Key: []byte(codelab), Delete: true}, {Table: figuresTable, Key: []byte(codelab), Delete: true},
 	}
 }

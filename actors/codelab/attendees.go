@@ -225,6 +225,9 @@ func (c call) removed(erased bool, all ...*pb.Attendee) (d decision) {
 		d.Events = slices.Concat(d.Events, c.chatGone(a.Id), c.commentsGone(a.Id), c.questionsGone(a.Id))
 	}
 	d.Rows = c.noSubmissionRows(gone.Submissions...)
+	if erased {
+		d.Rows = append(d.Rows, c.leavingRows(ids)...)
+	}
 	var textRows []durable.Row
 	gone.Uploads, textRows = c.untalk(func(m *pb.ChatMessage) bool { return ids[m.SenderId] || ids[m.TargetId] },
 		func(_ *pb.Thread, m *pb.Comment) bool { return ids[m.AuthorId] })

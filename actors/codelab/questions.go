@@ -2,11 +2,13 @@ package codelab
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"slices"
 	"time"
 
+	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 )
@@ -230,20 +232,31 @@ func (c call) questionsGone(author string) (events []*pb.Event) {
 // them. This happens at the end of the workshop, or this long after the first of these people left.
 const questionsStay = 24 * time.Hour
 
-// questionsLeave returns the events that remove the anonymous questions of people who erased
+// questionsLeave returns the decision that removes the anonymous questions of people who erased
 // themselves.
-func (c call) questionsLeave() []*pb.Event {
-	return c.questionsDeleted(func(q *pb.Question) bool { return q.LeavesAt != 0 })
+func (c call) questionsLeave() decision {
+	d := decided(nil, c.questionsDeleted(func(q *pb.Question) bool { return q.LeavesAt != 0 })...)
+	d.Rows = []durable.Row{catalog.LeavingRow(c.s.id, false)}
+	return d
+}
+
+// leavingRows returns the row that makes each start of a node look after the anonymous questions of
+// people who erase themselves. It returns none if none of the people has asked such a question.
+func (c call) leavingRows(people map[string]bool) []durable.Row {
+	if !slices.ContainsFunc(c.s.questions, func(q *question) bool { return q.rec.Anonymous && people[q.rec.AuthorId] }) {
+		return nil
+	}
+	return []durable.Row{catalog.LeavingRow(c.s.id, true)}
 }
 
 // DropQuestions removes the anonymous questions of people who erased themselves, once they are due.
 type DropQuestions struct{}
 
 func (DropQuestions) decide(c call) (decision, error) {
-	if at := c.s.leavesAt(); at == 0 || c.now.UnixMilli() < at {
+	if c.now.UnixMilli() < c.s.leavesAt() {
 		return decision{}, nil
 	}
-	return decided(nil, c.questionsLeave()...), nil
+	return c.questionsLeave(), nil
 }
 
 // leavesAt returns the time at which the anonymous questions of people who erased themselves are
@@ -273,13 +286,38 @@ const dropInterval = time.Minute
 // full, dropQuestions tries again. It gives up if the codelab was deleted or is quarantined, or the
 // host is closed.
 func (w *Codelabs) dropQuestions(id string) {
+	err := w.dropDueQuestions(id)
+	var refused *durable.Rejection
+	if err != nil && !errors.As(err, &refused) && !errors.Is(err, durable.ErrClosed) && !errors.Is(err, durable.ErrQuarantined) {
+		w.Durable.Clock.AfterFunc(dropInterval, func() { w.dropQuestions(id) })
+	}
+}
+
+func (w *Codelabs) dropDueQuestions(id string) error {
 	ws, err := w.Get(id) // Get activates the codelab even if nobody is connected
 	if err == nil {
 		_, _, err = ws.Ask(Command{Caller: system, Body: DropQuestions{}})
 	}
-	var refused *durable.Rejection
-	if err != nil && !errors.As(err, &refused) && !errors.Is(err, durable.ErrClosed) && !errors.Is(err, durable.ErrQuarantined) {
-		w.Durable.Clock.AfterFunc(dropInterval, func() { w.dropQuestions(id) })
+	return err
+}
+
+// dropLeaving removes the due questions of all codelabs that no other node owns. Codelabs with
+// questions that are due later are activated, so that they schedule the removal (watchQuestions).
+func (w *Codelabs) dropLeaving(ctx context.Context) {
+	ids, err := catalog.Leaving(w.Journal)
+	if err != nil {
+		w.Logger.Warn("finding the questions of people who erased themselves failed; it is tried again at the next interval", "error", err)
+	}
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			return
+		}
+		if w.elsewhere(id) {
+			continue
+		}
+		if err := w.dropDueQuestions(id); err != nil && !durable.IsMissing(err) {
+			w.Logger.Warn("removing the questions of people who erased themselves failed; it is tried again at the next interval", "codelab", id, "error", err)
+		}
 	}
 }
 

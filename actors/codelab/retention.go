@@ -10,9 +10,9 @@ import (
 )
 
 // Retain removes expired data, now and at every interval until ctx ends. This is data beyond the
-// retention of its codelab, and codelabs beyond the retention of the server. It also ends
-// rehearsals that a restart interrupted. Each node does this for the codelabs that no other node
-// owns.
+// retention of its codelab, codelabs beyond the retention of the server, and due questions of people
+// who erased themselves. It also ends rehearsals that a restart interrupted. Each node does this for
+// the codelabs that no other node owns.
 func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Expiry) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
@@ -25,6 +25,7 @@ func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Exp
 				w.Logger.Warn("removing the expired data of a codelab failed; it is tried again at the next interval", "codelab", m.Id, "error", err)
 			}
 		}
+		w.dropLeaving(ctx)
 		select {
 		case <-ctx.Done():
 			return

@@ -2,6 +2,7 @@ package codelab_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -219,4 +220,69 @@ func TestANodeAppliesTheRetentionOfItsCodelabs(t *testing.T) {
 			kept("after its end", of != "e-mail", of != "chat")
 		})
 	}
+}
+
+// askAndLeave makes an attendee ask an anonymous question and erase themselves.
+func (r *retained) askAndLeave() {
+	r.t.Helper()
+	ws, err := r.labs.Get(r.id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	do := func(by *codelab.Caller, body codelab.Body) any {
+		r.t.Helper()
+		reply, _, err := ws.Ask(codelab.Command{Caller: by, Body: body})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		return reply
+	}
+	do(leader, codelab.Update{Questions: new(pb.Asking_ASKING_OPEN)})
+	register := codelab.Register{Name: "Ann", JoinCode: ws.View().Meta.JoinCode}
+	ann := do(&codelab.Caller{Role: codelab.RoleAnyone}, register).(codelab.Registration).Attendee
+	by := &codelab.Caller{Role: codelab.RoleAttendee, ID: ann.Id, Name: "Ann"}
+	do(by, codelab.AskQuestion{Text: "Why?", Anonymous: true})
+	do(by, codelab.Remove{AttendeeID: ann.Id})
+}
+
+// questions fails unless the codelab is in memory and has n questions. It activates nothing.
+func (r *retained) questions(when string, n int) {
+	r.t.Helper()
+	synctest.Wait()
+	if ws, ok := r.labs.Peek(r.id); !ok {
+		r.t.Errorf("%s: the codelab is not in memory", when)
+	} else if got := len(ws.View().Questions); got != n {
+		r.t.Errorf("%s: the codelab has %d questions, want %d", when, got, n)
+	}
+}
+
+// Anonymous questions of people who erased themselves are removed a day later, although nobody is
+// connected, and although the store fails at that moment.
+func TestQuestionsOfErasedPeopleAreRemovedDespiteAFailure(t *testing.T) {
+	retaining(t, 0, func(r *retained) {
+		r.askAndLeave()
+		time.Sleep(day - time.Second)
+		r.store.FailCommits(1, errors.New("the disk fails"))
+		time.Sleep(90 * time.Second)
+		r.questions("after the failure", 0)
+	})
+}
+
+// The questions are removed by a node that starts later, although nobody reads the codelab: at once
+// if they are due, or else at their time.
+func TestQuestionsOfErasedPeopleAreRemovedAfterARestart(t *testing.T) {
+	retaining(t, 0, func(r *retained) {
+		r.askAndLeave()
+		r.later(2*day, 0)
+		r.questions("after two days", 0)
+		r.askAndLeave()
+		r.later(day-time.Minute, 0)
+		r.questions("just before a day has passed", 1)
+		time.Sleep(time.Minute)
+		r.questions("after a day", 0)
+		r.later(day, 0)
+		if _, ok := r.labs.Peek(r.id); ok {
+			t.Error("a node activates a codelab without such questions")
+		}
+	})
 }

@@ -326,8 +326,9 @@ func (r SetEnded) decide(c call) (decision, error) {
 	if r.Ended && c.s.timer != nil {
 		d.Events = append(d.Events, timed(nil))
 	}
-	if r.Ended {
-		d.Events = append(d.Events, c.questionsLeave()...)
+	if r.Ended && c.s.leavesAt() != 0 {
+		gone := c.questionsLeave()
+		d.Events, d.Rows = append(d.Events, gone.Events...), append(d.Rows, gone.Rows...)
 	}
 	if p := c.s.openPoll(); r.Ended && p != nil && !p.rec.Rehearsed {
 		closed := c.closePoll(p)
