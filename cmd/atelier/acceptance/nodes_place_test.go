@@ -190,13 +190,13 @@ func TestADeadNodeIsAProblemUntilItIsForgotten(t *testing.T) {
 		}
 		return st.Problems
 	}
-	if p := problems(); len(p) != 1 || !strings.Contains(p[0], "atelier cluster forget gone") {
-		t.Errorf("the problems are %q", p)
-	}
+	// On a busy machine, the node itself can have a problem for a moment.
+	eventual(t, "the dead node is the only problem", func() bool {
+		p := problems()
+		return len(p) == 1 && strings.Contains(p[0], "atelier cluster forget gone")
+	})
 	place(t, op, control.Placing{Do: "forget", Node: "gone"})
-	if p := problems(); len(p) != 0 {
-		t.Errorf("the problems are %q", p)
-	}
+	eventual(t, "no problem", func() bool { return len(problems()) == 0 })
 	if err := op.Place(control.Placing{Do: "forget", Node: "gone"}); err == nil {
 		t.Error("forgetting the node a second time succeeded")
 	}

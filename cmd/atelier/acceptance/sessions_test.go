@@ -245,11 +245,8 @@ func TestACookieThatDoesNotVerifyCountsAsAbsent(t *testing.T) {
 	other := c.attendee("Max").cookie(auth.SessionCookie)
 	for _, bad := range []string{
 		"x", good + "x", good[:len(good)-4] + "AAAA", "a.b.c", "eyJhbGciOiJub25lIn0.eyJqdGkiOiJ4IiwiZXhwIjo5OTk5OTk5OTk5fQ.",
-		good[:40] + other[40:], string(make([]byte, 0)) + fmt.Sprintf("%02000d", 1),
+		good[:strings.LastIndex(good, ".")] + other[strings.LastIndex(other, "."):], string(make([]byte, 0)) + fmt.Sprintf("%02000d", 1),
 	} {
-		if bad == other {
-			continue
-		}
 		b := open(t, c.addr)
 		b.setCookie(auth.SessionCookie, bad)
 		b.get("/session").refused(401)

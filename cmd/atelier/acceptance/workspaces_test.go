@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -284,6 +285,7 @@ func (c *class) everyFile(b *browser) string {
 func TestABackupContainsConsistentWorkspacesWhileTheyChange(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
+	cfg.Limits.WritesPerMinute = 0
 	s := startServer(t, cfg)
 	git, plain := newClassOn(t, s.Addr(), record{"title": "git"}), newClassOn(t, s.Addr(), record{"title": "plain"})
 	git.workspace("branch", file("a", "x"), file("dir/b", "x"))
@@ -376,6 +378,7 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 		acknowledged := make([]string, 2)
 		enough := make(chan struct{})
 		kill := sync.OnceFunc(func() { close(enough) })
+		var writing atomic.Int32 // writers with an acknowledged write
 		for i, of := range []string{git.code() + "/branches/main/files", plain.code() + "/folders/main/files"} {
 			admin := []*class{git, plain}[i].admin
 			wg.Go(func() {
@@ -396,9 +399,12 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 					}
 					_ = res.Body.Close()
 					if res.StatusCode == 200 {
+						if acknowledged[i] == "" {
+							writing.Add(1)
+						}
 						acknowledged[i] = v
 					}
-					if n == 20 && i == 0 {
+					if n >= 20 && i == 0 && writing.Load() == 2 {
 						kill()
 					}
 				}
@@ -414,6 +420,9 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 			admin := []*class{git, plain}[i].admin
 			a, b := string(admin.get(of+"a").want(200).body), string(admin.get(of+"dir/b").want(200).body)
 			// Changes in progress can also be stored, but only as a whole.
+			if acknowledged[i] == "" {
+				t.Errorf("round %d, %d: no write was acknowledged before the server was killed", round, i)
+			}
 			if a != b || !atLeast(a, acknowledged[i]) {
 				t.Errorf("round %d, %d: a is %s, b is %s, acknowledged was %s", round, i, a, b, acknowledged[i])
 			}
