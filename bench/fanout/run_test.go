@@ -163,7 +163,7 @@ func TestResultsOfWorkersAreCombined(t *testing.T) {
 		}
 		return m
 	}
-	r := hold(t.Context(), t, h, nil)
+	r := hold(t.Context(), t, h, func(c *Config) { c.Drain = 5 * time.Second })
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	publish := r.Operations[slices.IndexFunc(r.Operations, func(o report.Operation) bool { return o.Name == "publish" })]
@@ -173,7 +173,7 @@ func TestResultsOfWorkersAreCombined(t *testing.T) {
 	if r.Latency.Count != r.Deliveries || r.Deliveries < 4*r.Messages/2 || r.Messages < 20 || r.Connections.Open != 6 {
 		t.Errorf("%d timed of %d deliveries of %d messages, %d open", r.Latency.Count, r.Deliveries, r.Messages, r.Connections.Open)
 	}
-	if r.Last == nil || r.Last.P50 < 60 || r.Latency.P50 >= 60 {
+	if r.Last == nil || r.Last.P50 < 60 || r.Latency.P50 >= r.Last.P50 {
 		t.Errorf("the latency of the last recipient is %+v, of all %+v", r.Last, r.Latency)
 	}
 	if g := r.Generator; g.Busy <= 0 || g.Lag.Count < r.Messages || g.Workers != 2 {
@@ -457,9 +457,9 @@ func TestMetricsOfARunIncludeItsEvents(t *testing.T) {
 	meanwhile := ""
 	h := &hub{change: func(_, _ string, m []byte) []byte { return m }}
 	r := hold(t.Context(), t, h, func(c *Config) {
-		c.Duration, c.Meter = 2*time.Second, meter
+		c.Duration, c.Meter = 4*time.Second, meter
 		c.Progress = func(p Progress) {
-			if p.Open == 6 {
+			if p.Open == 6 && !strings.Contains(meanwhile, "connections_open 6\n") {
 				meanwhile = metered()
 			}
 		}

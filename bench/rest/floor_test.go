@@ -14,7 +14,7 @@ import (
 func TestTheWarmUpIsASeparatePhase(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "0") }))
 	defer srv.Close()
-	out, err := (&Floor{URL: srv.URL, Connections: 1, Rate: 200, Warmup: 1200 * time.Millisecond, Duration: 1200 * time.Millisecond}).Run(t.Context())
+	out, err := (&Floor{URL: srv.URL, Connections: 1, Rate: 200, Warmup: 3 * time.Second, Duration: 1200 * time.Millisecond}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -238,7 +238,7 @@ func (p *Public) Shutdown(ctx context.Context) error {
 	}
 	done := make(chan error, 1)
 	// Handlers notice at their next read or write that their connection was closed.
-	notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Until(deadline(ctx))+toNotice)
+	notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(time.Until(deadline(ctx)), 0)+toNotice)
 	defer cancel()
 	go func() { done <- p.server.ShutdownWithContext(notice) }()
 	over := ctx.Done()

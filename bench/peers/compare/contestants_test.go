@@ -27,7 +27,7 @@ const (
 )
 
 // within is the timeout of each wait in a test.
-const within = 20 * time.Second
+const within = time.Minute
 
 // running starts a contestant and returns its address and process id. Go servers run in this
 // process, Node servers in a separate one.
