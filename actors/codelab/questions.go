@@ -283,8 +283,8 @@ func (o *observer) watchQuestions(v *View) {
 const dropInterval = time.Minute
 
 // dropQuestions removes the questions that are due. If this fails, for example because the disk is
-// full, dropQuestions tries again. It gives up if the codelab was deleted or is quarantined, or the
-// host is closed.
+// full, dropQuestions tries again, unless the codelab was deleted or is quarantined, or the host is
+// closed.
 func (w *Codelabs) dropQuestions(id string) {
 	err := w.dropDueQuestions(id)
 	var refused *durable.Rejection
