@@ -373,6 +373,26 @@ long('waiting people are first, and a person with a helper shows the name of the
   await page.getByRole('dialog', { name: 'Attendee 5' }).getByText('with you').waitFor()
 })
 
+long('an answer that is being written stays when another facilitator takes the request', async ({ visitor, facilitator, person }) => {
+  const [grace, bo] = [await facilitator('Grace'), await facilitator('Bo')]
+  const lab = await grace.codelab()
+  for (const name of ['Lin', 'Max']) await (await person(lab, name)).post(`/codelabs/${lab.id}/help`, { step_number: 1, message: `${name} asks` })
+  const page = await desk(visitor, grace, lab)
+  const queue = page.getByRole('region', { name: 'Help queue' })
+  const request = queue.getByRole('listitem').filter({ hasText: 'Lin' })
+  await request.getByRole('button', { name: 'Answer in writing' }).click()
+  const field = request.getByRole('textbox', { name: 'Answer to Lin' })
+  await field.fill('Look at row 3')
+  const [{ id }] = (await grace.get(`/codelabs/${lab.id}/help`)).filter((h) => h.attendee_name === 'Lin')
+  await bo.post(`/codelabs/${lab.id}/help/${id}/claim`)
+  await request.getByText('with Bo').waitFor()
+  assert.equal(await field.inputValue(), 'Look at row 3')
+  assert.equal(await field.evaluate((e) => e === document.activeElement), true, 'the field has lost the focus')
+  await page.keyboard.press('Enter')
+  await until('the request to be answered', async () => (await grace.get(`/codelabs/${lab.id}/help`)).every((h) => h.id !== id || h.status === 'resolved'))
+  await request.waitFor({ state: 'detached' })
+})
+
 long('the progress over time is shown as a chart and as a table', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
