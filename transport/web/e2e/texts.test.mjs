@@ -373,6 +373,12 @@ test('links lead to places in this step and in others, and broken links are text
   await link('deep').click()
   await text.getByRole('heading', { name: 'Deeper' }).waitFor()
   await seen(text.getByRole('heading', { name: 'Deeper' }))
+  // The heading stays in the address, so that a reload shows it again.
+  await page.goto(`/codelabs/${lab.id}?step=2#deeper`)
+  await seen(text.getByRole('heading', { name: 'Deeper' }))
+  assert.equal(new URL(page.url()).hash, '#deeper')
+  await page.reload()
+  await seen(text.getByRole('heading', { name: 'Deeper' }))
 })
 
 const diagrams = [

@@ -154,6 +154,7 @@ export class Reading {
     this.#before = this.steps
     if (typeof this.at !== 'number' || this.steps.length === 0) return
     if (before === this.steps) return
+    const was = this.at
     const now = new Map(this.steps.map((s) => [s.id, s.step_number]))
     if (before.some((s) => now.has(s.id))) {
       const stays = before.slice(0, this.at).findLast((s) => now.has(s.id))
@@ -163,6 +164,7 @@ export class Reading {
     } else {
       this.at = Math.min(this.at, this.steps.length)
     }
+    if (this.at === was) return // the address can contain a heading
     history.replaceState(history.state, '', addressOf(this.at))
     this.#keep()
   }
