@@ -138,7 +138,8 @@ type Store interface {
 	// size in bytes. The caller holds RLock, and closes content.
 	PackTree(id string, kind Kind, tree string, how Archive, at time.Time) (content io.ReadCloser, size int64, err error)
 
-	// Commit returns a commit of a repository in Git's format. It must not be modified.
+	// Commit returns a commit of a repository in Git's format. The caller must not
+	// modify content.
 	Commit(id, tree string) (content []byte, err error)
 	// Repository opens the Git objects of a workspace. The caller holds RLock while the Repository
 	// is open.

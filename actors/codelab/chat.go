@@ -110,7 +110,7 @@ func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {
 }
 
 // named returns the element with an id from a list with ascending ids. If there is none, it returns
-// a Missing rejection, in whose text what is the name of the element.
+// a Missing rejection, whose text calls the element what.
 func named[T any](v *cow.Vector[T], id string, idOf func(T) string, what string) (T, error) {
 	i, ok := searchID(v, id, idOf)
 	if !ok {
@@ -120,7 +120,9 @@ func named[T any](v *cow.Vector[T], id string, idOf func(T) string, what string)
 	return v.At(i), nil
 }
 
-// searchID returns the index of an id in a list with ascending ids.
+// searchID returns the index of an id in a list with ascending ids, and
+// true. If the list lacks the id, searchID returns the index at which it
+// would be inserted, and false.
 func searchID[T any](v *cow.Vector[T], id string, idOf func(T) string) (int, bool) {
 	return search(v.Len(), v.At, id, idOf)
 }

@@ -26,7 +26,8 @@ type Check struct {
 	StepNumber int
 }
 
-// checksOf returns the checks that steps declare.
+// checksOf returns the checks that steps declare: the first of each name,
+// and at most MaxChecks.
 func checksOf(steps []*pb.Step) (out []Check) {
 	for i, st := range steps {
 		for _, c := range markdown.Checks(st.ContentMarkdown) {

@@ -32,7 +32,9 @@ func plain(field, value string) (string, error) {
 	return value, nil
 }
 
-// PersonName checks the name of a person, and removes invisible characters.
+// PersonName checks the name of a person, or another short text such as a
+// seat or a word of a vote. It trims the text and removes invisible
+// characters.
 func PersonName(field, value string, least, most int) (string, error) {
 	value, err := plain(field, value)
 	if err != nil {

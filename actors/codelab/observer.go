@@ -238,8 +238,8 @@ func echoed(e *pb.Event) bool {
 	return true
 }
 
-// alarm calls a function at a given time in Unix ms, or never if the time is 0. Its observer owns
-// it.
+// alarm calls a function at a given time in Unix ms, or never if the time is 0. The observer that
+// contains the alarm owns it.
 type alarm struct {
 	at    int64
 	timer clock.Timer

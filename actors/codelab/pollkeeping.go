@@ -99,7 +99,8 @@ func (w *Codelabs) UsesSecret(secret string) (bool, error) {
 	return slices.Contains(lab.View().secrets(), secret), nil
 }
 
-// CodelabOfSecret returns the codelab of a secret's poll.
+// CodelabOfSecret returns the id of the codelab of a secret's poll. ok is
+// false if secret is not the id of a secret.
 func CodelabOfSecret(secret string) (id string, ok bool) {
 	const uuid = 36
 	if len(secret) <= uuid {

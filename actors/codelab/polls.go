@@ -45,7 +45,7 @@ var (
 	Askings    = []string{"off", "open", "checked"}
 )
 
-// PollKind returns the kind with a name, or POLL_KIND_UNSPECIFIED if the name is unknown.
+// PollKind returns the kind with a name, or POLL_KIND_NONE if the name is unknown.
 func PollKind(name string) pb.PollKind { return pb.PollKind(slices.Index(PollKinds, name) + 1) }
 
 // scaleSteps is the highest value on a scale; the lowest is 1.
@@ -225,8 +225,8 @@ type OpenPoll struct {
 	// Seconds is the time until the poll closes. nil means that the poll stays open until somebody
 	// closes it.
 	Seconds *int32
-	// Secret is the secret for the ballots of an anonymous poll, stored by its keepers; see
-	// BallotKeys.
+	// Secret is the id of the secret for the ballots of an anonymous poll. Keepers are the
+	// nodes that store the secret; see BallotKeys.
 	Secret  string
 	Keepers []string
 }
@@ -398,7 +398,8 @@ func (c call) pollToLead(id string) (*poll, error) {
 	return c.poll(id)
 }
 
-// ErrNoPoll is the rejection of an unknown poll id.
+// ErrNoPoll is the rejection of an unknown poll id, and of a vote in a
+// draft, which attendees do not see.
 var ErrNoPoll error = &durable.Rejection{Reason: durable.Missing, Text: "poll not found"}
 
 func (c call) poll(id string) (*poll, error) {
@@ -522,8 +523,8 @@ func (s *State) unstepPolls(seq uint64) {
 }
 
 // PollOfLines parses the lines that a facilitator wrote. The question comes first, in one or more
-// lines. Each line that begins with a dash, star or plus and a space is an option. A poll without
-// options asks for words.
+// lines. Each line that begins with a dash, star or plus and a space is an option. Blank lines,
+// and lines that consist only of these marks, are ignored. A poll without options asks for words.
 func PollOfLines(text string) (*pb.Poll, error) {
 	p := &pb.Poll{}
 	if len(text) > maxPollLines {

@@ -2117,8 +2117,8 @@ func (x *Muted) GetMuted() bool {
 type Removed struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
-	// If true, everything that the attendee wrote is erased, at the request of the attendee or a
-	// facilitator. If false, the attendee's anonymous questions stay, without an author.
+	// If true, the attendee's anonymous questions are also removed, at Question.leaves_at. If
+	// false, they stay, without an author.
 	Erased        bool `protobuf:"varint,2,opt,name=erased,proto3" json:"erased,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

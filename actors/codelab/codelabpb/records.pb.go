@@ -468,7 +468,7 @@ type Codelab struct {
 	ChatRetentionDays  int32 `protobuf:"varint,16,opt,name=chat_retention_days,json=chatRetentionDays,proto3" json:"chat_retention_days,omitempty"`
 	// The server's hash of the guide. It shows whether threads are stale.
 	GuideSum []byte `protobuf:"bytes,17,opt,name=guide_sum,json=guideSum,proto3" json:"guide_sum,omitempty"`
-	// Whether attendees must not ask the AI about this codelab.
+	// Whether attendees are not allowed to ask the AI about this codelab.
 	AiDisabled bool `protobuf:"varint,30,opt,name=ai_disabled,json=aiDisabled,proto3" json:"ai_disabled,omitempty"`
 	// Whether attendees may ask questions that everybody sees.
 	Questions      Asking `protobuf:"varint,31,opt,name=questions,proto3,enum=atelier.codelab.v1.Asking" json:"questions,omitempty"`
@@ -2237,9 +2237,9 @@ type Poll struct {
 	// When the poll closes automatically. 0 means never.
 	EndsAt    int64 `protobuf:"varint,12,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
 	CreatedAt int64 `protobuf:"varint,13,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// The secret under which the ballots of an anonymous poll are sealed, while it is open or
-	// being counted. keepers are the nodes that had the secret on their disks before the poll
-	// was opened.
+	// The id of the secret under which the ballots of an anonymous poll are sealed, while the
+	// poll is open or being counted. keepers are the nodes that had the secret on their disks
+	// before the poll was opened.
 	Secret  string   `protobuf:"bytes,14,opt,name=secret,proto3" json:"secret,omitempty"`
 	Keepers []string `protobuf:"bytes,15,rep,name=keepers,proto3" json:"keepers,omitempty"`
 	// Whether the poll is closed but not counted yet. It is counted as soon as a node with the secret is
@@ -2250,12 +2250,13 @@ type Poll struct {
 	Votes  int32       `protobuf:"varint,20,opt,name=votes,proto3" json:"votes,omitempty"`
 	Counts []int32     `protobuf:"varint,21,rep,packed,name=counts,proto3" json:"counts,omitempty"`
 	Words  []*PollWord `protobuf:"bytes,22,rep,name=words,proto3" json:"words,omitempty"`
-	// The texts in random order. Only the event that closes the poll contains them, and only until the
-	// log is cleaned. The state keeps them.
+	// The texts in random order. Of all events, only the closing of the poll contains them, and only
+	// until the log is cleaned. The state keeps them.
 	Texts []string `protobuf:"bytes,23,rep,name=texts,proto3" json:"texts,omitempty"`
 	// Whether there were too few votes, so that the result could reveal who voted for what.
 	TooFew bool `protobuf:"varint,24,opt,name=too_few,json=tooFew,proto3" json:"too_few,omitempty"`
-	// Whether the secret was lost, so that the ballots cannot be counted.
+	// Whether the ballots cannot be counted, because the secret was lost or a
+	// ballot is damaged.
 	Void bool `protobuf:"varint,25,opt,name=void,proto3" json:"void,omitempty"`
 	// Whether simulated attendees have voted in this round.
 	Rehearsed bool `protobuf:"varint,26,opt,name=rehearsed,proto3" json:"rehearsed,omitempty"`
@@ -3870,7 +3871,7 @@ type Snapshot struct {
 	Questions []*QuestionVotes `protobuf:"bytes,46,rep,name=questions,proto3" json:"questions,omitempty"`
 	Timer     *Timer           `protobuf:"bytes,47,opt,name=timer,proto3" json:"timer,omitempty"`
 	Spotlight *Spotlight       `protobuf:"bytes,48,opt,name=spotlight,proto3" json:"spotlight,omitempty"`
-	// Attendees who ask no more questions until the workshop ends.
+	// Attendees who are not allowed to ask questions until the workshop ends.
 	Stopped       []string `protobuf:"bytes,49,rep,name=stopped,proto3" json:"stopped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

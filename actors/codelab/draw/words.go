@@ -70,7 +70,7 @@ type Source struct {
 	Uploads []string
 	// Sums are contents of submissions; without any, submissions are links.
 	Sums [][]byte
-	// Secret is the secret of the ballots of anonymous polls.
+	// Secret is the id of the secret for the ballots of anonymous polls.
 	Secret string
 	made   int
 }
@@ -81,8 +81,8 @@ func (s *Source) Mark(what string) string {
 	return fmt.Sprintf("%s-%d-of-%s", what, s.made, s.Name)
 }
 
-// Word draws one command of the vocabulary for a view. It returns a command without a body if the
-// view contains nothing to which the command applies.
+// Word draws one command of the vocabulary for a view. It returns a command without a body if it
+// draws no command, for example because the view contains nothing to which the command applies.
 type Word func(s *Source, v *codelab.View) codelab.Command
 
 // Words are the commands of a codelab by name. A test fails if a command of the vocabulary is
