@@ -128,8 +128,8 @@ func (r *rehearsals) close() {
 	r.done.Wait()
 }
 
-// StartRehearsal starts a rehearsal, unless maxRehearsals are running. It counts the connected
-// people for the command.
+// StartRehearsal starts a rehearsal, unless maxRehearsals are running. Concurrent starts can
+// exceed this bound. It counts the connected people for the command.
 func (w Codelab) StartRehearsal(caller *Caller, b StartRehearsal) (*pb.Codelab, error) {
 	running := 0
 	for _, m := range w.all.List.All() {

@@ -74,7 +74,7 @@ func due(m *pb.Codelab, now time.Time) bool {
 // notice is the minimum time between announcing the deletion of a codelab and deleting it.
 const notice = 14 * 24 * time.Hour
 
-// MaxDays is the maximum retention of codelabs, other than unlimited.
+// MaxDays is the maximum limited retention of codelabs, in days.
 const MaxDays = 36_500
 
 // deletionAt returns the time of deletion for a retention of days, in Unix milliseconds, or 0 for

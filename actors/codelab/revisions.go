@@ -23,7 +23,8 @@ type Edited struct {
 	// Codelab or Quizzes is the result of the edit; an edit of steps has neither.
 	Codelab *pb.Codelab
 	Quizzes []*pb.Quiz
-	// Revision is the new revision. Seq is the position in the stream that includes it.
+	// Revision is the new revision. Seq is the position in the stream from which
+	// readers see the edit.
 	Revision, Seq uint64
 }
 

@@ -356,7 +356,8 @@ func (r ReplaceSteps) decide(c call) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	// People follow their step to its new number. If no step remains, they keep the number instead.
+	// People follow their step to its new number. If none of the old steps remains, people keep
+	// their number instead.
 	follow := slices.ContainsFunc(c.s.steps, func(st *pb.Step) bool { return hasStep(steps, st.Id) })
 	d := decided(nil, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps, Follow: follow}}})
 	d.Rows = append(c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))}), catalog.ListRow(counted(c.s.meta, steps)))

@@ -176,7 +176,8 @@ func (r Reply) decide(c call) (decision, error) {
 // CommentDeletion is the reply to a DeleteComment command.
 type CommentDeletion struct {
 	ThreadDeleted bool
-	// Files lists the uploads to which only this comment referred.
+	// Files lists the uploads that no other comment and no chat message
+	// mentions.
 	Files files.Forgotten
 }
 

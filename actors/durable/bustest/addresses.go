@@ -9,8 +9,8 @@ import (
 )
 
 // Addresses returns n unused loopback addresses. Their ports are below the range for outgoing
-// connections, so that no connection takes one in the meantime. Until the test ends, no other call
-// returns these addresses, in any process on this machine.
+// connections, so that no connection takes one in the meantime. On Linux, no other call in any
+// process on this machine returns these addresses until the test ends.
 func Addresses(t testing.TB, n int) (out []string) {
 	t.Helper()
 	for tries := 0; len(out) < n; tries++ {
