@@ -19,11 +19,13 @@ type Options struct {
 	// Clock provides the time of day for decisions. The host measures all other times by the
 	// clock's uptime. The default is clock.System.
 	Clock clock.Clock
-	// Logger logs messages for operators, never the content of a command.
+	// Logger logs messages for operators, never the content of a command. The
+	// default drops the messages.
 	Logger *slog.Logger
 	// AskTimeout bounds how long Ask and Get wait. The default is 10 s.
 	AskTimeout time.Duration
-	// MaxPending bounds the unanswered commands of one actor. The default is 65,536.
+	// MaxPending bounds the unanswered commands and the waiting reads of one actor.
+	// The default is 65,536.
 	MaxPending int
 	// MaxBatchBytes bounds the size, in bytes, of one actor's events that wait to be appended. The
 	// default is 8 MiB. A single command can exceed it.
@@ -259,7 +261,8 @@ func (h *Host[C, E, V]) Peek(id string) *Handle[C, E, V] {
 	return h.handles[id]
 }
 
-// Active returns the handles of all actors that are not stopped.
+// Active returns the handles of all actors that are not stopped, and of
+// quarantined actors.
 func (h *Host[C, E, V]) Active() []*Handle[C, E, V] {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -400,7 +403,7 @@ func (h *Host[C, E, V]) restSurely(ctx context.Context, hd *Handle[C, E, V]) {
 	defer tick.Stop()
 	for !h.Rest(ctx, hd, true) {
 		if c := hd.Condition(); c != Running {
-			return // the actor failed or is quarantined, so there is no state to write
+			return // the actor has no state to write, because it did not recover, or another call is stopping it
 		}
 		select {
 		case <-ctx.Done():

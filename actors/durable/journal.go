@@ -17,8 +17,9 @@ var (
 	// ErrReadOnly means that the store refuses writes, for example because the disk is nearly full.
 	// Reads continue, as do urgent appends, which free space, while there is reserved space.
 	ErrReadOnly = errors.New("journal: store is read-only")
-	// ErrFenced means that a newer handle of the same actor was opened, so that the older handle
-	// can never write again. For a Shared store it can also mean that this node has lost its lease.
+	// ErrFenced means that a newer handle of the same actor was opened, or that the actor was
+	// purged. The older handle can never write again. For a Shared store it can also mean that this
+	// node has lost its lease.
 	ErrFenced = errors.New("journal: handle is fenced by a newer incarnation")
 	// ErrGap means that a batch does not start at the end of the log.
 	ErrGap = errors.New("journal: batch does not follow the tail of the log")

@@ -14,7 +14,7 @@ type Reply struct {
 	Value any
 	// Seq is the position in the actor's log that includes the answer.
 	Seq uint64
-	// Err is a *Rejection or one of this package's errors.
+	// Err is a *Rejection or one of this package's errors, possibly wrapped.
 	Err error
 }
 
@@ -88,7 +88,7 @@ func (s *pendingReplies) get() *pendingReply {
 	return p
 }
 
-// put returns a slot that is no longer used.
+// put makes a slot available for reuse.
 func (s *pendingReplies) put(p *pendingReply) {
 	p.deadline.Store(0)
 	s.mu.Lock()

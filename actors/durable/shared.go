@@ -21,7 +21,7 @@ import (
 type Shared interface {
 	Store
 
-	// Node is the name of this node.
+	// Node returns the name of this node.
 	Node() string
 
 	// Owner returns the living node that owns an actor, or "".
@@ -38,8 +38,8 @@ type Shared interface {
 	// calls Holds after it has read, because the process may have been paused before the read.
 	Holds() bool
 
-	// Lost is closed when the lease of the present incarnation is lost. Until Rejoin nothing can be
-	// read or written.
+	// Lost returns a channel that is closed when the lease of the present incarnation is lost.
+	// Until Rejoin nothing can be read or written.
 	Lost() <-chan struct{}
 
 	// Rejoin starts a new incarnation, which owns nothing. All logs must have been closed. It
@@ -62,8 +62,8 @@ type Feed interface {
 	// Sync returns once fn has received every change that was committed before the call. Concurrent
 	// calls share a poll.
 	Sync(ctx context.Context) error
-	// Age is the maximum age of the reported rows: the time since the start of the last successful
-	// poll, on a clock that runs while the machine sleeps.
+	// Age returns the maximum age of the reported rows: the time since the start of the last
+	// successful poll, on a clock that runs while the machine sleeps.
 	Age() time.Duration
 	// Close ends the Feed.
 	Close()
