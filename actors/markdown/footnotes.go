@@ -30,7 +30,7 @@ func cutFootnote(line []byte) (label string, rest []byte, ok bool) {
 
 // Footnotes returns the footnotes of a text in order, except those in quotations, lists and code.
 // Each includes the rest of its paragraph, and following lines that are indented by four spaces or
-// a tab.
+// a tab. Its Text contains all these lines.
 func Footnotes(text []byte) (out []Definition) {
 	if !bytes.Contains(text, []byte("[^")) {
 		return nil

@@ -16,8 +16,8 @@ import (
 
 // IDs generates strictly increasing ids with a 24-bit tag. Because they increase, lists to which
 // objects are appended can be searched by id. Ids in a codelab contain the codelab's tag, so that
-// the verification of a certificate finds the codelab of an attendee without an index. Not safe for
-// concurrent use.
+// the verification of a certificate finds the codelab of an attendee without an index of all
+// attendees. Not safe for concurrent use.
 type IDs struct {
 	tag uint32
 	// last contains the milliseconds and the counter of the newest id, in 60 bits.

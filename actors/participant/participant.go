@@ -52,8 +52,9 @@ func (v *View) Get(id string) *Participant { return v.byID[id] }
 // ByIdentity returns the participant with this public identity, or nil.
 func (v *View) ByIdentity(identity string) *Participant { return v.byIdentity[identity] }
 
-// Authenticate returns the participant whose key has this id and secret, or nil. It compares the
-// secret in constant time, even if there is no such key.
+// Authenticate returns the participant whose key has this id and secret. It returns nil if there
+// is none, or if the participant is disabled. It compares the secret in constant time, even if
+// there is no such key.
 func (v *View) Authenticate(keyID string, secret []byte) *Participant {
 	hash := sha256.Sum256(secret)
 	p := v.byKey[keyID]

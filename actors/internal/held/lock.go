@@ -38,7 +38,8 @@ func (l *Lock) TryLock() bool {
 	return true
 }
 
-// Unlock passes the lock to the goroutine that has waited longest.
+// Unlock passes the lock to the goroutine that has waited longest, or frees
+// it if none waits. It panics if the lock is free.
 func (l *Lock) Unlock() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -30,7 +30,8 @@ func Read(b []byte) *Reader { return &Reader{rest: b} }
 // Err returns the error that ended the reading, or nil at the end of the message.
 func (r *Reader) Err() error { return r.err }
 
-// Next advances to the next field.
+// Next advances to the next field. It returns false at the end of the
+// message and after an error.
 func (r *Reader) Next() bool {
 	if r.err != nil || len(r.rest) == 0 {
 		return false
