@@ -1,8 +1,9 @@
 package room
 
 // After appends to dst the stored frames after seq, at most maxBytes of payload but at least one
-// frame. to is the position reached: the last frame's seq, or Head if no frame follows. After
-// returns dst unchanged and false if seq is older than Floor or newer than Head.
+// frame. to is the position reached: Head if no further frame follows, and otherwise the last
+// frame's seq. After returns dst unchanged and false if seq is older than Floor or newer than
+// Head.
 func (r *Room) After(seq uint64, dst []Frame, maxBytes int) (frames []Frame, to uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,7 +29,8 @@ type View struct {
 	AIUsage []*usage.AIUsage
 }
 
-// Token returns the API token whose secret has this hash, or nil.
+// Token returns the API token whose secret has this hash, or nil. The token
+// can have expired.
 func (v *View) Token(hash []byte) *ApiToken {
 	var found *ApiToken
 	for _, t := range v.Tokens { // always compares all of them, so that timing reveals nothing

@@ -195,7 +195,7 @@ func (o Outcome) tried(d *Delivery) *Tried {
 }
 
 // Note records the result of an attempt. The delivery is removed, waits for its next attempt, or is
-// stored as failed.
+// stored as failed. MaxFailures consecutive failed attempts stop the webhook.
 type Note struct {
 	// Due is the time at which the delivery was due, which is part of its row's key.
 	Due      int64

@@ -35,7 +35,8 @@ func (v *Version) Authenticate(key, body []byte) []byte {
 }
 
 // Verify verifies the stored form of a record and returns its body, which shares stored's memory,
-// and its version.
+// and its version. It returns ErrDamaged if the tag does not match, or if no key of this version
+// is in the ring.
 func (r *Ring) Verify(key, stored []byte) (body []byte, v *Version, err error) {
 	if len(stored) < headerBytes || stored[0] != recordFormat {
 		return nil, nil, ErrDamaged
