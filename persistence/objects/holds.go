@@ -2,7 +2,8 @@ package objects
 
 import "sync"
 
-// maxPostponed bounds the removals that Holds postpones. The owner's next sweep makes the others.
+// maxPostponed bounds the removals that Holds postpones. The owner's next sweep makes the
+// removals beyond this bound.
 const maxPostponed = 100_000
 
 // Holds counts the backups of this process that are in progress, and postpones removals until the

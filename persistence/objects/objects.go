@@ -38,16 +38,17 @@ type Info struct {
 // a timeout.
 type Store interface {
 	// Put stores the size bytes of content, with sum as their SHA-256. If Put returns nil, the
-	// object is complete and durable. After an error, an earlier object can still exist under the
-	// key, but never a partial one. Put can read content several times, but not after it has
-	// returned.
+	// object is complete and durable. After an error, the key can have the earlier object, the
+	// new object or none, but never a partial one. Put can read content several times, but not
+	// after it has returned.
 	Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error
 	// Get reads n bytes starting at from, fewer if the object ends earlier, or all if n is
 	// negative. size is the number of bytes in content. Get returns ErrRange if from is negative,
-	// or positive and not less than the object's size. The caller must verify the bytes against a
-	// sum, because a store can return other bytes than it received.
+	// or positive and not less than the object's size, and ErrNotFound if the object does not
+	// exist. The caller must verify the bytes against a sum, because a store can return other
+	// bytes than it received.
 	Get(ctx context.Context, key string, from, n int64) (content io.ReadCloser, size int64, err error)
-	// Stat returns the metadata of an object.
+	// Stat returns the metadata of an object, or ErrNotFound.
 	Stat(ctx context.Context, key string) (Info, error)
 	// List calls fn for each object under the prefix, in key order, until fn fails. Objects that
 	// are added or removed meanwhile can be included.

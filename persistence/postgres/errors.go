@@ -112,8 +112,8 @@ type passing struct{ error }
 func (p *passing) Unwrap() []error { return []error{durable.ErrUnavailable, p.error} }
 
 // passes lists the SQLSTATEs of a temporarily unavailable database: it was interrupted, is starting
-// or stopping, or lacks connections or memory. Two SQLSTATEs are those of transactions that
-// concurrent ones ended.
+// or stopping, or lacks connections or memory. The last two SQLSTATEs mean that a concurrent
+// transaction ended this one.
 var passes = map[string]bool{
 	"57014": true, "57P01": true, "57P02": true, "57P03": true, "57P05": true, "53300": true, "53200": true,
 	pgSerialization: true, pgDeadlock: true,

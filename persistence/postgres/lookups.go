@@ -8,7 +8,8 @@ import (
 )
 
 // lookups reads single rows. Requests that arrive while maxAsking statements are in progress share
-// the next statement, because a few dozen rows cost client and database the same as one row.
+// the next statement, because a statement for a few dozen rows costs about as much as a statement
+// for one row.
 type lookups struct {
 	store *Store
 

@@ -57,7 +57,8 @@ func (c *Cursor) Fail(cause error) {
 	}
 }
 
-// Fence ends the handle, because a newer handle was opened or another node owns the actor.
+// Fence ends the handle, because a newer handle was opened, the actor was purged, or
+// another node owns the actor.
 func (c *Cursor) Fence() {
 	c.Fail(durable.ErrFenced)
 	c.fenced.Store(true)

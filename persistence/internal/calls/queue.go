@@ -25,7 +25,8 @@ func NewQueue[T any](limits durable.StoreLimits) *Queue[T] {
 }
 
 // Push queues an item of the given size in bytes. Items without bytes (opening, closing) are always
-// accepted, and so are items of any size while no bytes are queued or being written.
+// accepted, and so are items of any size while no bytes are queued or being written. After Close,
+// Push fails with durable.ErrClosed.
 func (q *Queue[T]) Push(it T, bytes int) error {
 	q.mu.Lock()
 	if q.closed {

@@ -1,6 +1,6 @@
 // Package postgrestest runs a PostgreSQL server for tests. Each test process has one server, in a
-// temporary folder, and each test has a new database. The server ends with the process, even if the
-// process is killed.
+// temporary folder, and each test has a new database. The server ends when Stop is called and, on
+// Linux, at the latest with the process, even if the process is killed.
 package postgrestest
 
 import (
@@ -58,8 +58,8 @@ func Stop() {
 	}
 }
 
-// Get returns the server of this process, and starts it if necessary. Without PostgreSQL the test
-// is skipped; with NEED_PROGRAMS=1 the test fails.
+// Get returns the server of this process, and starts it if necessary. If PostgreSQL is not
+// installed, the test is skipped, or fails if NEED_PROGRAMS is set.
 func Get(t testing.TB) *Server {
 	t.Helper()
 	bin := find()
