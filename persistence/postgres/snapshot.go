@@ -44,9 +44,9 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 }
 
 // storeSnapshot writes the parts, then the head, and then removes data that the new snapshot
-// replaces. After any interruption one complete snapshot exists, with the records after it. All
-// changes are in transactions that check the ownership. If a node is paused between two
-// transactions and loses the actor, it therefore cannot change anything afterwards.
+// replaces. After any interruption, the old or the new snapshot is complete, and all records
+// after it exist. All changes are in transactions that check the ownership. If a node is paused
+// between two transactions and loses the actor, it therefore cannot change anything afterwards.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	l := job.Log
 	defer s.locks.Lock(l.Actor)()
@@ -170,8 +170,8 @@ func (l *actorLog) truncate(limit uint64) error {
 	}
 }
 
-// Rewrite implements durable.Log. The replaced bytes leave the disk only when PostgreSQL vacuums
-// the table.
+// Rewrite implements durable.Log. PostgreSQL keeps the replaced bytes on disk (DESIGN.md,
+// "Erased data").
 //
 // Appends only add chunks, and Rewrite only replaces existing chunks, so the two do not conflict.
 // Truncation waits for the actor's lock.

@@ -49,8 +49,8 @@ type keyEntry struct {
 	Key       string     `json:"key"` // base64url
 }
 
-// LoadKeys returns the keys, oldest first. If the file is missing, the error is fs.ErrNotExist. A
-// file that others can read is refused.
+// LoadKeys returns the keys, oldest first. If the file is missing, the error wraps
+// fs.ErrNotExist. A file that others can read is refused.
 func LoadKeys(path string) ([]seal.Key, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -146,7 +146,8 @@ func Kept(keys []seal.Key, keep func(seal.Key) bool) (kept []seal.Key) {
 	return kept
 }
 
-// KeepKeys drops the versions for which keep reports false, but never the newest version.
+// KeepKeys removes the versions for which keep reports false from the file, but never the
+// newest version. It returns the remaining keys.
 func KeepKeys(path string, keep func(seal.Key) bool) ([]seal.Key, error) {
 	keys, err := LoadKeys(path)
 	if err != nil {
