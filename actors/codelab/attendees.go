@@ -92,7 +92,8 @@ func (Complete) decide(c call) (decision, error) {
 }
 
 // gates returns an error that lists everything the attendee still has to do before completing. It
-// lists all open requirements together, so that nobody learns of one only after meeting another.
+// lists all open requirements together, so that the attendee does not find them one after the
+// other.
 func (c call) gates(attendee string) error {
 	m := c.s.meta
 	var missing []string

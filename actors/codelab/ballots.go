@@ -15,11 +15,11 @@ import (
 
 // Anonymous polls (transport/rest/RULES.md, "Polls"). A vote must be stored before it is
 // acknowledged, and nobody can vote twice. For this reason, the event of a vote identifies the
-// voter and contains the ballot, sealed under a secret for this round. Each node keeps the secret
-// in its own file, outside of databases and backups. Nobody sees a ballot while the poll is open.
-// Closing the poll writes the result in one event. Afterwards the ballots are erased from the log
-// in the same way as personal data, and the secret is destroyed. An old copy of the log shows who
-// voted, but not how.
+// voter and contains the ballot, sealed under a secret of the poll's current round. Each node
+// that has the secret stores it in a file, outside of databases and backups. Nobody sees a ballot
+// while the poll is open. Closing the poll writes the result in one event. Afterwards the ballots
+// are erased from the log in the same way as personal data, and the secret is destroyed. An old
+// copy of the log shows who voted, but not how.
 //
 // Nothing else reveals a vote. All ballots of a poll have the same length, snapshots store them
 // separately from the voters, and texts are in random order. If there are too few votes, closing

@@ -14,9 +14,10 @@ var Bounds = struct {
 	QuizOptions int
 	// These are the maximum numbers of stored AI conversations, per person and per codelab.
 	PersonConversations, Conversations int
-	// These are the maximum numbers of individual notices to clients. Gone bounds the notices about
-	// a removed person's messages, and separately those about the person's threads. PulseNotices
-	// bounds the notices about pulses that end because their steps are removed.
+	// These are the maximum numbers of individual notices to clients. Gone is the maximum of
+	// notices about a removed person's messages, and also the maximum of notices about the person's
+	// threads. PulseNotices bounds the notices about pulses that end because their steps are
+	// removed.
 	Gone, PulseNotices int
 	// Polls and Questions are the maximum numbers per codelab. PollOptions and PollBoxes are the
 	// maximum numbers of options and of text boxes per poll. OpenAsked is the maximum number of

@@ -9,9 +9,9 @@ import (
 
 const (
 	maxMessage = 2000
-	// maxGone bounds the individual notices to clients about a removed person's messages, and
-	// separately the notices about the person's threads. It is the size of one page of the history,
-	// because clients show no older messages.
+	// maxGone is the maximum of individual notices to clients about a removed person's messages,
+	// and also the maximum of notices about the person's threads. It is the size of one page of the
+	// history, because clients show no older messages.
 	maxGone = 1000
 )
 

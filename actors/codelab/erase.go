@@ -144,9 +144,10 @@ func (p *Present) all(persons [2]string, item string) bool {
 	return p.person(persons[0]) && p.person(persons[1]) && p.item(item)
 }
 
-// Frame returns the frame as it can still be sent, and false if it must not be sent. If an
-// anonymous question has lost its author, its frame no longer names the author. If the frame was
-// for the facilitators and the author, it is now for the facilitators.
+// Frame returns the frame in the form that can still be sent, and false if one of its persons or
+// its item no longer exists. If an anonymous question has lost its author, its frame no longer
+// names the author. If the frame was for the facilitators and the author, it is now for the
+// facilitators.
 func (p *Present) Frame(f room.Frame) (room.Frame, bool) {
 	if q := p.orphan(f.Item); q != nil && f.People != [2]string{} {
 		f.People = [2]string{}

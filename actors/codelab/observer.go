@@ -91,7 +91,7 @@ func (o *observer) leap(from, to *View) {
 	}
 }
 
-// ended reports that the grants of an attendee have ended, or with "" those of all attendees.
+// ended reports that the grants of an attendee have ended. An empty id means all attendees.
 func (o *observer) ended(attendee string) {
 	if o.w.Removed != nil {
 		o.w.Removed(o.room, attendee)

@@ -546,8 +546,9 @@ func (s *State) applyAskerStopped(b *pb.AskerStopped) {
 	s.stopped = stopped
 }
 
-// forgetAsker removes a person from the questions. Questions with a name are removed; the others
-// lose their author.
+// forgetAsker removes a person's votes, and the questions under the person's name. The person's
+// anonymous questions stay without an author. If the removal is an erasure, they are removed
+// later (questionsStay).
 func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId
 	at, known := s.byAttendee[id]

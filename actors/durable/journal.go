@@ -191,8 +191,8 @@ type Batch struct {
 	First uint64
 	// Records holds one or more records. The journal owns it after Append.
 	Records Records
-	// Rows are committed in the same transaction. They have no preconditions: a log has one writer,
-	// which knows its state.
+	// Rows are committed in the same transaction. They have no preconditions, because the log's
+	// only writer has the current state.
 	Rows []Row
 	// Urgent permits use of the reserved space of a disk that is nearly full.
 	Urgent bool

@@ -16,7 +16,8 @@
 //
 // Drop removes unreferenced uploads immediately. It is called after references were removed. Sweep
 // finds the remaining cases: uploads without a reference within the grace period, references of
-// deleted codelabs, and unreferenced objects. A crash at any time leaves only what Sweep finds.
+// deleted codelabs, and unreferenced objects. A crash at any time leaves only data that Sweep
+// finds.
 //
 // A caller that is about to refer to an upload claims it until the reference is recorded, so that
 // the upload is not removed in the meantime. codelab.Codelab does so for each command. If the

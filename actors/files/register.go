@@ -76,7 +76,7 @@ func (r *Register) Claim(names ...string) (release func(), err error) {
 	return r.claim(names, true)
 }
 
-// ClaimKnown claims only those of the named uploads that exist.
+// ClaimKnown is like Claim, but ignores the names of uploads that do not exist.
 func (r *Register) ClaimKnown(names ...string) (release func(), err error) {
 	return r.claim(names, false)
 }
@@ -142,8 +142,8 @@ func (r *Register) release(claimed []string) {
 	}
 }
 
-// Drop removes those of the named uploads that have neither references nor claims, and their
-// unreferenced objects.
+// Drop removes each named upload that has neither references nor claims, and the upload's
+// object if nothing else refers to the object. It ignores unknown names.
 func (r *Register) Drop(names ...string) error {
 	var errs []error
 	for _, name := range names {

@@ -147,8 +147,8 @@ type Forgotten struct {
 	Submissions []*pb.Submission
 }
 
-// Forget removes the references of a deleted codelab to the files in f. It also removes those of
-// the uploads and stored objects that have no other references.
+// Forget removes the references of a deleted codelab to the files in f. It also removes the
+// uploads and stored objects in f that have no other references.
 func (r *Register) Forget(codelab string, f Forgotten) error {
 	var rows []durable.Row
 	for _, name := range f.Uploads {

@@ -13,7 +13,7 @@
 // record is lost, a later use records it again. A single server also does not wait when it takes
 // the grants of a deleted attendee, or the oldest grant of an attendee in too many families. A
 // family has at most 32 valid ids, and an attendee is registered in at most 50 families. Beyond
-// these limits, the oldest are dropped.
+// these limits, the oldest ids (unused ones first) and the oldest grants are removed.
 //
 // Ending an attendee's grants does not search for them. Each grant contains the generation of the
 // attendee's record. Resetting the PIN or removing the attendee changes or removes that generation

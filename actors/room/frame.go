@@ -25,9 +25,9 @@ const (
 type Frame struct {
 	// Seq is the position of the frame in the codelab's stream, or 0 for transients.
 	Seq uint64
-	// Origin is the session that caused the frame and must not receive it, or 0. Session ids are
-	// valid only in their process, so Restore drops Origin, and a replay reaches every session of
-	// the person.
+	// Origin is the session that caused the frame and therefore does not receive it, or 0.
+	// Session ids are valid only in their process, so Restore drops Origin, and a replay reaches
+	// every session of the person.
 	Origin uint64
 	// People are the ids of the persons in the frame; "" is unused. They are recipients if the
 	// audience includes people.

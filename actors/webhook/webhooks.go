@@ -26,8 +26,8 @@ const (
 	// settle is the pause between the announcement of new deliveries and reading them. In this time
 	// their commit ends, and deliveries that are added are read together with them.
 	settle = 50 * time.Millisecond
-	// rest is the pause after a result could not be recorded. The delivery is then sent again, but
-	// a receiver must not get it every second while a disk is full.
+	// rest is the pause after a result could not be recorded. The delivery is then sent again.
+	// Without this pause, the receiver would get it every second while a disk is full.
 	rest = 30 * time.Second
 	// maxTests bounds the concurrent tests. Each test blocks the goroutine of its request until the
 	// receiver responds.

@@ -40,7 +40,7 @@ func (s *Source) tick(v *codelab.View) codelab.Tick {
 
 // rehearse sometimes starts a rehearsal, registers a simulated attendee, or ends the rehearsal.
 // Otherwise it returns a command without a body. The names of simulated attendees are not marks,
-// because somebody else can take such a name. Like tick, rehearse uses no randomness.
+// because a real attendee can have the same name. Like tick, rehearse uses no randomness.
 func (s *Source) rehearse(v *codelab.View) codelab.Command {
 	switch run := v.Meta.GetRehearsal(); {
 	case run == nil && s.made%16 == 7:

@@ -75,7 +75,7 @@ func questions(t *testing.T, b [3]durable.Bus, _ func()) {
 		t.Fatal(err)
 	}
 	defer stop()
-	for _, from := range []int{0, 2} { // each node learns separately that b serves the subject
+	for _, from := range []int{0, 2} { // each node detects independently that b serves the subject
 		Reachable(t, b[from], "b", "ask.x")
 	}
 	const n = 200
