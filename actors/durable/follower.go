@@ -360,7 +360,7 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	f.askPosition(ctx)
 }
 
-// silent reports whether the owner has sent nothing for the time long.
+// silent reports whether the owner has sent nothing for the duration long.
 func (f *follower[C, E, V]) silent(long time.Duration) bool {
 	return f.quiet >= int(max(long/f.host.opts.Cluster.Beat, 1))
 }
@@ -452,7 +452,7 @@ func (f *follower[C, E, V]) settle(ctx actor.Context, s *actorRuntime[C, E, V]) 
 	*f = follower[C, E, V]{}
 }
 
-// end answers all waiting callers.
+// end answers all waiting callers with err.
 func (f *follower[C, E, V]) end(err error) {
 	if f.reader != nil {
 		f.reader.Close()

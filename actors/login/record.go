@@ -18,7 +18,8 @@ type record struct{ ids []*entry }
 type entry struct {
 	hash    Key
 	expires int64
-	// replaces is the id from which this id was issued, or nil after the first use.
+	// replaces is the id from which this id was issued. It is nil for the first id
+	// of a family, and after the first use of this id.
 	replaces  *Key
 	admin     *pb.AdminGrant
 	attendees []AttendeeGrant // at most one per codelab
@@ -111,7 +112,8 @@ func (r *record) lasts() (last int64) {
 	return last
 }
 
-// pruned returns a copy of a record without expired parts. The copy shares unchanged entries.
+// pruned returns a copy of a record without expired ids, expired attendee grants and old
+// registrations. The copy shares unchanged entries.
 func (r *record) pruned(now int64) *record {
 	out := &record{}
 	over := func(g AttendeeGrant) bool { return g.ExpiresAt <= now }

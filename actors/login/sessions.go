@@ -58,8 +58,8 @@ type Key [sha256.Size]byte
 // KeyOf returns the key of a session's id.
 func KeyOf(id string) Key { return sha256.Sum256([]byte(id)) }
 
-// Load reads the valid sessions. account is a keyed fingerprint of the current admin account. Admin
-// grants of an earlier account have ended.
+// Load reads the valid sessions. account is a keyed fingerprint of the current admin account. The
+// owner's grants under an earlier account have ended.
 func Load(journal durable.Journal, account []byte, now func() time.Time) (*Sessions, error) {
 	s := empty(journal, account, now)
 	if err := s.load(); err != nil {

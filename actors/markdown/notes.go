@@ -195,12 +195,12 @@ type asides struct {
 	// tag is the beginning of an incomplete opening tag. tagAt is the beginning of its line.
 	tag   []byte
 	tagAt int
-	code  fence // fence where the parser sees HTML
+	code  fence // open fence in a block that the parser treats as HTML
 	steps int   // number of bytes read
 }
 
-// facilitators matches the class attribute of a tag. It also matches that text in the value of
-// another attribute, where nobody writes it by accident.
+// facilitators matches the class attribute of a tag. It also matches the same text in the
+// value of another attribute. No author writes this text there by accident.
 var facilitators = regexp.MustCompile(`["'\s/][cC][lL][aA][sS][sS]\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s"'=<>` + "`" + `]+))`)
 
 func forFacilitators(tag []byte) bool {
