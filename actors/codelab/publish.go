@@ -299,9 +299,9 @@ func StepMark(st *pb.Step) string {
 }
 
 // matchSteps returns, for each new step, the id of the corresponding old step, or "". First come the
-// steps to which the author gave an id (StepMark). Such a step matches the old step with this id, or
-// the first old step to which the author gave the same id. Then titles match if they occur exactly once on each
-// side. The remaining steps match in order.
+// steps to which the author gave an id (StepMark). Such a step matches the old step with this id,
+// or else the first old step to which the author gave the same id. Then titles match if they occur
+// exactly once on each side. The remaining steps match in order.
 func matchSteps(old, made []*pb.Step) []string {
 	out := make([]string, len(made))
 	taken := map[string]bool{}

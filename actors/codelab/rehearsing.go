@@ -129,7 +129,7 @@ func (r *rehearsals) close() {
 }
 
 // StartRehearsal starts a rehearsal, unless maxRehearsals are running. Concurrent starts can
-// exceed this bound. It counts the connected people for the command.
+// exceed this bound. StartRehearsal adds the number of connected attendees to the command.
 func (w Codelab) StartRehearsal(caller *Caller, b StartRehearsal) (*pb.Codelab, error) {
 	running := 0
 	for _, m := range w.all.List.All() {

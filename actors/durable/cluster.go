@@ -144,8 +144,9 @@ func (h *Handle[C, E, V]) current() error {
 // view's position at that time. On the owner it does not wait, because the owner has acknowledged
 // nothing after its view. On other nodes it asks the owner repeatedly, for at most readTimes times
 // OwnerTimeout. If the result is lower than seq, the owner itself did not have seq at the end of
-// the wait. If the owner could not be reached, Await fails with ErrUnavailable. If too many callers
-// wait for the actor, it fails with ErrBusy. Without a cluster, Await returns immediately.
+// the wait. If the owner could not be reached, the actor is not running, or this node has no valid
+// lease, Await fails with ErrUnavailable. If too many callers wait for the actor, it fails with
+// ErrBusy. Without a cluster, Await returns immediately.
 func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	at := func() uint64 { _, at := h.ViewAt(); return at }
 	c := h.host.opts.Cluster
@@ -271,8 +272,9 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	}
 }
 
-// GiveTo moves an actor that this node owns to another node, once everything in flight is
-// committed.
+// GiveTo starts to move a running actor that this node owns to another node. The actor
+// moves once everything in flight is committed. If the actor is not running here, or node
+// is this node, GiveTo does nothing.
 func (h *Host[C, E, V]) GiveTo(hd *Handle[C, E, V], node string) {
 	if hd.owns.Load() && hd.Condition() == Running && node != h.opts.Cluster.Store.Node() {
 		h.system.Root.Send(hd.pid, handOver{node})

@@ -70,8 +70,9 @@ func (r *Register) Open(u *pb.Upload) (Content, int64, error) {
 	return r.blobs.Open(sum)
 }
 
-// Claim prevents the removal of uploads until release is called. By then the caller has recorded
-// references to them. It fails with ErrMissing if one of the uploads does not exist.
+// Claim prevents the removal of uploads until release is called. The caller must record its
+// references to them before that. Claim fails with ErrMissing if one of the uploads does not
+// exist.
 func (r *Register) Claim(names ...string) (release func(), err error) {
 	return r.claim(names, true)
 }

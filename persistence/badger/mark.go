@@ -22,7 +22,7 @@ import (
 // If a folder's newest transaction is older than its mark, the folder has lost transactions. Either
 // a file system snapshot was restored, an older copy has replaced the folder, or a file with the
 // newest transactions is missing. Tokens whose use was recorded in the lost transactions could
-// return their cards again.
+// return their credentials again.
 //
 // The mark is written after each commit, so that it survives the end of the process. It is synced
 // once per Options.SpaceInterval and on closing, so after a power failure it can lag by one
@@ -31,7 +31,8 @@ import (
 // markName returns the path of the mark of the store in dir.
 func markName(dir string) string { return dir + ".mark" }
 
-// Marked reports whether a store has ever been in a folder, even if it is missing now.
+// Marked reports whether the mark of the store in dir exists. It exists from the first
+// attempt to create the store, even if the store is missing now.
 func Marked(dir string) bool {
 	_, err := os.Stat(markName(dir))
 	return err == nil

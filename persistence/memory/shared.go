@@ -55,7 +55,7 @@ func Share(n int) (*Database, []*Node) {
 }
 
 // Start opens the database as a node. It waits until the lease of an earlier process with this name
-// has expired, and fails if that lease never expires.
+// has expired. It fails if that lease never expires, or if ctx ends first.
 func (d *Database) Start(ctx context.Context, name string, o NodeOptions) (*Node, error) {
 	n := &Node{db: d, name: name, opts: o.withDefaults()}
 	for {
@@ -93,7 +93,7 @@ func (d *Database) each(fn func(*Node)) {
 	}
 }
 
-// Hold prevents all commits until release is called.
+// Hold prevents all commits of the current nodes until release is called.
 func (d *Database) Hold() (release func()) {
 	var all []func()
 	d.each(func(n *Node) { all = append(all, n.Hold()) })
@@ -129,7 +129,7 @@ func (d *Database) Lease(node string) (incarnation uint64, holds bool) {
 	return m.incarnation, m.alive()
 }
 
-// Owners returns the living owner of each actor.
+// Owners returns the owner of each actor whose owner has a valid lease.
 func (d *Database) Owners() map[string]string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
