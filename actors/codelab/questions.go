@@ -144,7 +144,7 @@ func (b TakeQuestion) decide(c call) (decision, error) {
 	return c.asked(&pb.Question{Text: m.Message, AuthorId: m.SenderId, AuthorName: m.SenderName, State: questionOpen})
 }
 
-// ChangeQuestion answers a question, or opens or hides it.
+// ChangeQuestion answers a question, or changes its state.
 type ChangeQuestion struct {
 	QuestionID string
 	State      *pb.QuestionState

@@ -44,10 +44,10 @@ type Options struct {
 
 	durable.StoreLimits
 
-	// MinFreeBytes is the free space below which the store refuses writes, until a quarter more is
-	// free again. Urgent appends are accepted down to half of it. Badger maps its files into
-	// memory. If there is no space for a page, SIGBUS kills the process, so this check cannot be
-	// disabled. Default 1 GiB.
+	// MinFreeBytes is the free space below which the store refuses writes, until 1.25 times this
+	// space is free again. Urgent appends are accepted down to half of it. Badger maps its files
+	// into memory. If there is no space for a page, SIGBUS kills the process, so this check cannot
+	// be disabled. Default 1 GiB.
 	MinFreeBytes uint64
 	// SpaceInterval is the interval of checks of the free space. Default 1 s.
 	SpaceInterval time.Duration

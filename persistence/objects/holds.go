@@ -37,7 +37,8 @@ func (h *Holds[T]) end() (due []T) {
 	return due
 }
 
-// Postpone postpones a removal if a backup is in progress. Otherwise it returns false.
+// Postpone reports whether a backup is in progress. If so, it postpones the removal,
+// unless maxPostponed removals are already waiting.
 func (h *Holds[T]) Postpone(removal T) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
