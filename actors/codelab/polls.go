@@ -398,8 +398,8 @@ func (c call) pollToLead(id string) (*poll, error) {
 	return c.poll(id)
 }
 
-// ErrNoPoll is the rejection of an unknown poll id, and of a vote in a
-// draft, which attendees do not see.
+// ErrNoPoll is the rejection of an unknown poll id, and of a vote in a draft, which attendees do
+// not see.
 var ErrNoPoll error = &durable.Rejection{Reason: durable.Missing, Text: "poll not found"}
 
 func (c call) poll(id string) (*poll, error) {
@@ -440,8 +440,9 @@ func (p *poll) keepsTexts(out *pb.Poll) bool {
 }
 
 // ForAttendees returns a poll as attendees see it, or nil if attendees do not see the poll. It
-// always includes the number of votes, and never the texts or the secret. It includes counts and
-// words only if the result is shown, and the right options only if the poll is also closed.
+// always includes the number of votes, and never the texts, the secret or the secret's keepers.
+// It includes counts and words only if the result is shown, and the right options only if the
+// poll is also closed.
 func ForAttendees(p *pb.Poll) *pb.Poll {
 	if p.State == pollDraft || p.State == pollClosed && !p.Shown {
 		return nil

@@ -9,8 +9,8 @@ import (
 )
 
 // role is one incarnation of an actor in a cluster. It is the runtime if this node owns the actor,
-// and otherwise a follower of the owner. When a role changes from one to the other, its handle
-// stays valid.
+// and otherwise a follower of the owner. When a role changes from runtime to follower or back, its
+// handle stays valid.
 type role[C, E, V any] struct {
 	host   *Host[C, E, V]
 	handle *Handle[C, E, V]
