@@ -73,6 +73,13 @@ const (
 	space        = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 )
 
+// The backtracking engine's own \b and \B treat letters outside ASCII as parts of words. ECMA-262
+// does not.
+const (
+	boundary   = `(?:(?<=\w)(?!\w)|(?<!\w)(?=\w))`
+	noBoundary = `(?:(?<=\w)(?=\w)|(?<!\w)(?!\w))`
+)
+
 var quantifier = regexp.MustCompile(`^\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}`)
 
 // translator translates a pattern in one pass.
@@ -166,8 +173,10 @@ func (t *translator) escape(rest string) error {
 		t.write(2, `\S`, "[^"+space+"]")
 	case strings.IndexByte("dDwWfnrtv", c) >= 0:
 		t.same(2)
-	case (c == 'b' || c == 'B') && !t.inClass:
-		t.same(2)
+	case c == 'b' && !t.inClass:
+		t.write(2, boundary, `\b`)
+	case c == 'B' && !t.inClass:
+		t.write(2, noBoundary, `\B`)
 	case c == 'p' || c == 'P':
 		return t.property(rest)
 	case strings.IndexByte("SbBcxuk0123456789", c) >= 0:

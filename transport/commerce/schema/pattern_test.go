@@ -30,6 +30,8 @@ func TestPatternsMatchAsInECMA262(t *testing.T) {
 		{`^\u0041\/$`, false, []string{"A/"}, []string{"B/"}},
 		{`^[]$`, false, nil, []string{"", "a"}},
 		{`^0{00}$`, false, []string{""}, []string{"0"}},
+		{`^(?=x)x\b`, false, []string{"xª", "x"}, []string{"xy", "x_"}},
+		{`^(?=x)x\B`, false, []string{"xy"}, []string{"xª", "x"}},
 		{`^a{2000}$`, false, []string{strings.Repeat("a", 2000)}, []string{"a"}},
 	} {
 		p, err := compilePattern(tc.pattern)
@@ -74,6 +76,8 @@ func FuzzTheEnginesAgree(f *testing.F) {
 	for _, s := range []string{`^[a-z]+$`, `a|b*`, `[^\s.]{2,}`, `\bx\B`, `(a)(?:b)?`, `^.\S$`, `[[-]`, `a{2}`} {
 		f.Add(s, "ab x\u00a0\n")
 	}
+	f.Add(`x\B`, "xª")
+	f.Add(`\bx`, "ªx")
 	f.Fuzz(func(t *testing.T, source, text string) {
 		if len(source) > 40 || len(text) > 40 {
 			return
