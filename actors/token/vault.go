@@ -237,8 +237,10 @@ func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 			switch {
 			case !over && r.err == nil && kept.conflict:
 				return "", IsConflict
+			case !over && r.err != nil:
+				return "", r.err
 			case !over:
-				return kept.token, r.err
+				return kept.token, nil
 			}
 			// The token has ended, so the key is free for a new token.
 		}

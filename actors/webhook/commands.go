@@ -251,7 +251,7 @@ func (b NoteTest) decide(d *decision) error {
 // of all deliveries in Failed and Delayed is due now.
 type Resume struct {
 	Failed  []*Delivery
-	Delayed []delayed
+	Delayed []Delayed
 }
 
 func (b Resume) decide(d *decision) error {
@@ -263,7 +263,7 @@ func (b Resume) decide(d *decision) error {
 		d.Rows = append(d.Rows, gone(failedTable, failedKey(h.Id, x.Id)), waiting(h.Id, now, again))
 	}
 	for _, x := range b.Delayed {
-		d.Rows = append(d.Rows, gone(queueTable, waitingKey(h.Id, x.due, x.Id)), waiting(h.Id, now, x.Delivery))
+		d.Rows = append(d.Rows, gone(queueTable, waitingKey(h.Id, x.Due, x.Id)), waiting(h.Id, now, x.Delivery))
 	}
 	h.Stopped = false
 	d.Rows = append(d.Rows, listed(h))

@@ -210,10 +210,10 @@ func (o *Outbox) first(hook string, now time.Time) (d *Delivery, due int64, err 
 	return d, due, err
 }
 
-// delayed is a waiting delivery with the time at which its next attempt is due.
-type delayed struct {
+// Delayed is a waiting delivery with the time at which its next attempt is due, in Unix ms.
+type Delayed struct {
 	*Delivery
-	due int64
+	Due int64
 }
 
 // Resuming does not move a delivery whose next attempt is due within soon. Such a delivery could be
@@ -221,14 +221,14 @@ type delayed struct {
 const soon = 5 * time.Second
 
 // delayed returns the deliveries whose next attempt is due more than soon after now.
-func (o *Outbox) delayed(hook string, now time.Time) (all []delayed, err error) {
+func (o *Outbox) delayed(hook string, now time.Time) (all []Delayed, err error) {
 	err = o.scan(queueTable, hook+"\x00", func(key, value []byte) (bool, error) {
 		due := dueOf(hook, key)
 		if due <= now.Add(soon).UnixMilli() {
 			return true, nil
 		}
 		d := &Delivery{}
-		all = append(all, delayed{d, due})
+		all = append(all, Delayed{d, due})
 		return len(all) < MaxWaiting, d.Decode(value)
 	})
 	return all, err

@@ -96,8 +96,11 @@ func ParseKeys(path string, b []byte) ([]seal.Key, error) {
 
 // CreateKeys creates the file with a first key. It never overwrites a file.
 func CreateKeys(path string, now time.Time) ([]seal.Key, error) {
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.Join(fmt.Errorf("make server keys: %s exists", path), err)
+	switch _, err := os.Stat(path); {
+	case err == nil:
+		return nil, fmt.Errorf("make server keys: %s exists", path)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("make server keys: %w", err)
 	}
 	keys := []seal.Key{newKey(1, now)}
 	return keys, writeKeys(path, keys)

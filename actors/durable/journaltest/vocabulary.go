@@ -1,6 +1,7 @@
 package journaltest
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -8,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"google.golang.org/protobuf/runtime/protoimpl"
 
 	"atelier/actors/durable"
 )
@@ -20,6 +23,11 @@ func Vocabulary[B any](t *testing.T, v *durable.Vocabulary[B]) {
 	known := map[string]bool{}
 	for i, typ := range commands {
 		known[typ.Name()] = true
+		for _, x := range []reflect.Type{typ, replies[i]} {
+			if field := lostField(x); field != "" {
+				t.Errorf("%s: the field %s is not exported, so another node does not receive it", typ.Name(), field)
+			}
+		}
 		sent := filled(typ).Interface().(B)
 		name, fields, err := v.Encode(sent)
 		if err != nil {
@@ -76,6 +84,30 @@ func decided(t *testing.T) (out []string) {
 		t.Fatal("the package has no type with a method decide")
 	}
 	return out
+}
+
+// lostField returns the name of a field that JSON omits because it is not exported, or "". Messages of
+// protobuf have such fields, which contain no data.
+func lostField(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return lostField(t.Elem())
+	case reflect.Map:
+		return cmp.Or(lostField(t.Key()), lostField(t.Elem()))
+	case reflect.Struct:
+		if t.NumField() > 0 && t.Field(0).Type == reflect.TypeFor[protoimpl.MessageState]() {
+			return ""
+		}
+		for f := range t.Fields() {
+			if !f.IsExported() {
+				return t.Name() + "." + f.Name
+			}
+			if name := lostField(f.Type); name != "" {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // filled returns a value with all exported fields set, at every depth.
