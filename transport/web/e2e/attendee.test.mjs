@@ -62,7 +62,7 @@ test('an attendee gets from the short code to a valid certificate', async ({ vis
     navigator.clipboard.writeText = async (text) => void (window.copied = text)
   })
   await page.getByRole('button', { name: 'Copy', exact: true }).click()
-  await page.getByRole('button', { name: 'Copy', exact: true }).and(page.locator('[data-says="Copied."]')).waitFor()
+  await page.locator('[aria-live=polite]', { hasText: 'Copied.' }).first().waitFor({ state: 'attached' })
   assert.equal((await page.evaluate(() => window.copied)).trim(), 'func main() { println("ready") }')
   await page.getByText('A hint').click()
   await page.getByText('Look at the path.').waitFor()
@@ -174,7 +174,7 @@ test('an attendee gets from the short code to a valid certificate', async ({ vis
   await page.getByRole('radio', { name: '5' }).last().check({ force: true })
   await page.getByLabel(/What should we know/).fill('More of it')
   await page.getByRole('button', { name: 'Send feedback' }).click()
-  await page.getByText('Thank you').first().waitFor()
+  await page.getByRole('main').getByText('Thank you').first().waitFor()
   // The list of steps ticks completed pages, even after a reload.
   for (const name of ['Quiz', 'Feedback'])
     await page

@@ -303,8 +303,12 @@ long('text and preview scroll together', async ({ visitor, facilitator }) => {
     return together(now) && !['Part 1', 'Part 2'].includes(now[0][1])
   })
   await preview.hover()
+  const before = (await seen())[1][1]
   await page.mouse.wheel(0, -3000)
-  await until('the text to follow', async () => together(await seen()))
+  await until('the text to follow', async () => {
+    const now = await seen()
+    return together(now) && now[1][1] !== before
+  })
 })
 
 long('two people can write at once without loss, and a warning counts the affected comments', async ({ visitor, facilitator, person }) => {
@@ -400,6 +404,7 @@ long('two people can write at once without loss, and a warning counts the affect
   await page.keyboard.press('Control+End')
   await page.keyboard.type(' Unsaved words.')
   await page.getByText('Not saved', { exact: true }).waitFor()
+  await kept(page, `edit:${lab.id}`, 'Unsaved words.')
   await page.close({ runBeforeUnload: false })
   const again = await one.context.newPage()
   await again.goto(`/admin/${lab.id}/edit`)

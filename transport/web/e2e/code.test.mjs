@@ -1,7 +1,7 @@
 // A step's code for attendees: sharing, browsing, downloading, cloning.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { sound, stage, until } from './harness/stage.mjs'
+import { sound, stage, still, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 const wide = { viewport: { width: 1440, height: 900 } }
@@ -41,6 +41,7 @@ test('an attendee who fell behind takes the start of the step that a facilitator
   await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
   const panel = page.getByRole('complementary')
   await panel.getByRole('tab', { name: 'Files' }).waitFor()
+  await still(page)
   assert.equal(await panel.getByRole('tab', { name: 'Code' }).count(), 0, 'code that is not shared is offered')
 
   // A facilitator shares the code.

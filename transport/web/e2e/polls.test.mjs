@@ -196,6 +196,7 @@ long('an anonymous poll is marked before the vote, hides all answers while it is
   await page.locator('aside').getByRole('listitem').filter({ hasText: 'too fast' }).getByText('17%').waitFor()
   // The poll can be deleted, but not opened again.
   await boss.getByRole('button', { name: 'More for' }).click()
+  await boss.getByRole('menuitem', { name: 'Delete' }).waitFor()
   assert.equal(await boss.getByRole('menuitem', { name: 'Open again' }).count(), 0)
 })
 

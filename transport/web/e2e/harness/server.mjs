@@ -50,8 +50,8 @@ export class Server {
     if (this.#child) throw new Error('the server is already running')
     if (!existsSync(binary)) throw new Error(`there is no ${binary}; run make build first`)
     if (!this.data) this.data = await mkdtemp(join(tmpdir(), 'atelier-e2e-'))
-    const at = async (url) => (url ? new URL(url).host : `127.0.0.1:${await freePort()}`)
-    const args = ['serve', '--listen', await at(this.url), '--internal-listen', await at(this.internal), '--data', this.data]
+    const [app, probes] = this.url ? [new URL(this.url).host, new URL(this.internal).host] : await freeAddresses(2)
+    const args = ['serve', '--listen', app, '--internal-listen', probes, '--data', this.data]
     const child = spawn(binary, args, { cwd: this.data, env: this.#environment(), stdio: ['ignore', 'ignore', 'pipe'] })
     this.#child = child
     running.add(child)
@@ -160,20 +160,22 @@ export class Server {
 }
 
 /**
- * Returns a free port below 32768, where the system's range for automatic ports begins. While the
- * server is down, no process that listens on port 0 can be given its port.
+ * Returns addresses with different free ports below 32768, where the system's range for automatic
+ * ports begins. While the server is down, no process that listens on port 0 can be given its port.
  */
-async function freePort() {
-  for (;;) {
+async function freeAddresses(count) {
+  const open = []
+  while (open.length < count) {
     const port = 11_000 + Math.floor(Math.random() * 21_000)
     const listener = createServer().listen(port, '127.0.0.1')
     const free = await once(listener, 'listening').then(
       () => true,
       () => false,
     )
-    await new Promise((done) => listener.close(done))
-    if (free) return port
+    if (free) open.push({ port, listener })
   }
+  await Promise.all(open.map(({ listener }) => new Promise((done) => listener.close(done))))
+  return open.map(({ port }) => `127.0.0.1:${port}`)
 }
 
 // No server outlives its tests, even if they end abnormally.

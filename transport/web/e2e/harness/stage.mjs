@@ -15,7 +15,7 @@ export { section } from './settings.mjs'
  * The time limit for a story, in milliseconds. It only ends hanging stories, so it is long enough
  * for a busy machine.
  */
-const patience = 400_000
+const patience = 1_200_000
 
 /**
  * A server and a browser for a file's stories. Both start with the first story that runs, so that a

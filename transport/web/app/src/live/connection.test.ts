@@ -158,6 +158,22 @@ describe('the connection', () => {
     expect(seqs(s.missed)).toEqual([12])
   })
 
+  test('counts missed messages as missed even if they arrive late', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.closed(1006)
+    s.hands.next()
+    s.last.on.messages([welcome(10, 14)])
+    s.hands.pass(5000) // the server pauses
+    s.last.on.messages([chat(11)])
+    s.hands.pass(5000)
+    s.last.on.messages([chat(12)])
+    s.last.on.messages([chat(14)])
+    s.last.on.messages([chat(15)])
+    expect(s.missed.map((batch) => seqs([batch]))).toEqual([[11], [12, 14]])
+    expect(seqs(s.told)).toEqual([15])
+  })
+
   test('loses no message when the connection breaks while it catches up', async () => {
     const s = stage()
     await connected(s)
@@ -275,7 +291,10 @@ describe('the connection', () => {
     s.last.on.messages([welcome(10)])
     expect(s.blocked).toBe(false)
     const events = s.last
-    while (s.last === events && s.hands.next()) events.on.messages([]) // the server shows that it is reachable
+    while (s.last === events) {
+      s.hands.pass(10_000)
+      events.on.messages([]) // the server shows that it is reachable
+    }
     expect(events.closed).toBe(true)
     expect(s.last).toMatchObject({ kind: 'socket', from: { epoch: 'e1', seq: 10 } })
     expect(s.hands.now()).toBeGreaterThan(60_000)

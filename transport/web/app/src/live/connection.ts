@@ -368,18 +368,26 @@ export class Connection {
     }
     if ('seq' in m && typeof m.seq === 'number' && m.seq <= this.#head) {
       this.#missed.push(m)
+      const attempt = this.#attempt
       if (m.seq === this.#head) this.#caughtUp()
+      // Some missed messages can be for other people only, so that the head is never reached.
+      else if (this.#missed.length === 1) this.#clock.after(300, () => attempt === this.#attempt && this.#tellMissed())
       return
     }
     this.#caughtUp()
     this.#on.told([m], false)
   }
 
-  /** Delivers the replayed messages in one batch. */
+  /** Delivers the replayed messages in one batch, and ends the replay. */
   #caughtUp() {
+    this.#head = 0
+    this.#tellMissed()
+  }
+
+  /** Delivers the replayed messages that have arrived in one batch. */
+  #tellMissed() {
     const batch = this.#missed
     this.#missed = []
-    this.#head = 0
     if (batch.length > 0) this.#on.told(batch, true)
   }
 
@@ -406,9 +414,6 @@ export class Connection {
     const goesOn = this.#place !== null && this.#place.epoch === m.epoch && this.#place.seq >= m.seq
     if (goesOn) {
       this.#head = m.head
-      // Some missed messages can be for other people only, so that the head is never reached. The
-      // rest of a batch is therefore delivered with the next message, or after 300 ms.
-      this.#clock.after(300, () => attempt === this.#attempt && this.#caughtUp())
       this.#open()
     } else {
       this.#place = { epoch: m.epoch, seq: m.seq }
