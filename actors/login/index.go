@@ -54,8 +54,8 @@ func (s *Sessions) change(f *family, before, after *record) {
 	}
 }
 
-// keysOf returns the keys under which the family of a session id with an admin grant is found in
-// named: the person's key and, if the grant has a name, the skeleton of the name.
+// keysOf returns the keys of a session id with an admin grant in named. These are the person's key
+// and, if the grant has a name, the skeleton of the name.
 func keysOf(e *entry) []string {
 	if e.admin == nil {
 		return nil

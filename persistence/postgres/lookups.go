@@ -8,8 +8,7 @@ import (
 )
 
 // lookups reads single rows. Requests that arrive while maxAsking statements are in progress share
-// the next statement, because a statement for a few dozen rows costs about as much as a statement
-// for one row.
+// the next statement. A statement for a few dozen rows costs about as much as one for a single row.
 type lookups struct {
 	store *Store
 
