@@ -64,7 +64,8 @@ func (r *release) debianPackage(machine string) error {
 	if err := nfpm.PrepareForPackager(info, "deb"); err != nil {
 		return err
 	}
-	// The file name contains the plain version, because some forges replace the ~ of Debian's.
+	// The file name contains the plain version, because some forges replace the ~ of Debian
+	// versions.
 	return r.create(fmt.Sprintf("atelier_%s_%s.deb", r.version, machine), func(w io.Writer) error {
 		return deb.Default.Package(info, w)
 	})

@@ -66,7 +66,7 @@ func main() {
 	r.platforms = strings.Fields(*systems)
 	err := r.prepare()
 	if err == nil && *only != "" && !slices.Contains(kinds, *only) {
-		err = fmt.Errorf("there is no %q, only %q", *only, kinds)
+		err = fmt.Errorf("-only %q: want one of %q", *only, kinds)
 	}
 	if err == nil {
 		err = r.make(*only)
@@ -83,7 +83,7 @@ func main() {
 // prepare determines the sources and the tools of the release.
 func (r *release) prepare() error {
 	if !versions.MatchString(r.version) {
-		return fmt.Errorf("version %q: want one like 1.2.3, or 1.2.4-dev+f00ba12 before it; a tag has a v, a version has none", r.version)
+		return fmt.Errorf("version %q: want one like 1.2.3 for a release, or 1.2.4-dev+f00ba12 for a build before release 1.2.4, without the v of the tag", r.version)
 	}
 	for _, p := range r.platforms {
 		if !platforms.MatchString(p) {
@@ -182,8 +182,9 @@ func (r *release) make(only string) error {
 	return r.sums()
 }
 
-// flags and settings are used to build programs. Binaries do not contain Git's state, because a tag
-// that exists in only one clone would make the binaries different.
+// flags and settings are used to build programs. Go's own record of the Git state is switched off,
+// because a tag that exists in only one clone would make the binaries different. The version and the
+// commit are set explicitly.
 func (r *release) flags() []string {
 	return []string{"-trimpath", "-buildvcs=false", "-ldflags", fmt.Sprintf(
 		"-s -w -X atelier/cmd/internal/process.version=%s -X atelier/cmd/internal/process.revision=%.12s", r.version, r.commit)}

@@ -501,7 +501,7 @@ func TestInvalidArgumentsDoNotRemoveThePreviousRelease(t *testing.T) {
 	for _, version := range []string{"", "1.0", "v1.0.0", "01.0.0", "1.0.0; rm", "1.0.0 -X a=b", "../1.0.0", "1.0.0/2", "1.0.0-", "1.0.0-dev+a+b", "Unreleased"} {
 		refused("want one like 1.2.3", "-version", version)
 	}
-	refused(`there is no "packages"`, "-version", "1.0.0", "-only", "packages")
+	refused(`-only "packages": want one of`, "-version", "1.0.0", "-only", "packages")
 	refused("want one like linux/amd64", "-version", "1.0.0", "-platforms", "linux/../amd64")
 	for _, version := range []string{"1.0.0", "1.0.1-dev+f00ba12", "1.0.1-dev+f00ba12-dirty", "1.0.0-rc.1", "10.20.30-dev+unknown"} {
 		if !versions.MatchString(version) {

@@ -131,11 +131,12 @@ type Store interface {
 	Read(id string, kind Kind, tree, path string) (content []byte, about Info, err error)
 	// Pack returns a workspace as tar.gz, and its size in bytes. The archive of a Git workspace
 	// contains the first head's files and the repository itself. The archive of a plain one
-	// contains one folder per head. The files have the date at, or the last commit's date if that
-	// is later. The caller holds RLock, and closes content.
+	// contains one folder per head. The parameter at is the date of the files in the archive. In a
+	// Git workspace, it is the date of the latest commit of the heads, if that is later. The caller
+	// holds RLock, and closes content.
 	Pack(id string, kind Kind, heads []Head, at time.Time) (content io.ReadCloser, size int64, err error)
-	// PackTree returns the files of one tree, with the date at, as an archive, and the archive's
-	// size in bytes. The caller holds RLock, and closes content.
+	// PackTree returns the files of one tree as an archive, and the archive's size in bytes. The
+	// parameter at is the date of the files. The caller holds RLock, and closes content.
 	PackTree(id string, kind Kind, tree string, how Archive, at time.Time) (content io.ReadCloser, size int64, err error)
 
 	// Commit returns a commit of a repository in Git's format. The caller must not
@@ -144,11 +145,11 @@ type Store interface {
 	// Repository opens the Git objects of a workspace. The caller holds RLock while the Repository
 	// is open.
 	Repository(id string) (Repository, error)
-	// Receive stores the commits tips and their ancestors, except those already stored, and returns
-	// the number of commits that it stored. from contains the received objects. Trees and files
-	// missing there are searched in the history of the stored parents and of heads, the current
-	// commits. If err is nil, everything is stored; after a *Problem, nothing is. The caller holds
-	// the lock.
+	// Receive stores the commits in tips and their ancestors, except those already stored, and
+	// returns the number of commits that it stored. from contains the received objects. Trees and
+	// files that from lacks are looked up in the history of the commits in heads, which are the
+	// current ones, and of the stored parents. If err is nil, everything is stored; after a
+	// *Problem, nothing is. The caller holds the lock.
 	Receive(id string, heads, tips []string, from Objects) (commits int, err error)
 	// Scratch creates a temporary file on this node. Closing the file removes it.
 	Scratch() (*os.File, error)

@@ -11,7 +11,7 @@ import (
 
 // AskAI decides whether the caller is allowed to ask the AI about this codelab. The sender of the
 // command then sends the question to the AI itself, because an actor must not wait for another
-// server. The audit trail records each permitted question.
+// server. The audit trail records the model and the step of each permitted question.
 type AskAI struct {
 	Model string
 	// StepNumber is 0 if the question is not about a step.

@@ -211,8 +211,8 @@ func (r *Repository) reach(from []string, cut map[string]bool) (map[string]*Comm
 	return out, nil
 }
 
-// deepen returns the commits at which the client's history will end, and the lines about the
-// changes for the client.
+// deepen returns the commits at which the client's history will end, and the
+// shallow and unshallow lines for the client.
 func (r *Repository) deepen(f *Fetch) (cut map[string]bool, news []byte, err error) {
 	cut = map[string]bool{}
 	seen := map[string]bool{}

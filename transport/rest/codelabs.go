@@ -27,11 +27,11 @@ type codelabRecord struct {
 	Author             string   `json:"author" length:"..120"`
 	IsPublic           bool     `json:"is_public" doc:"Anyone can read and register. For a private codelab, registration requires the «join_code»."`
 	QuizEnabled        bool     `json:"quiz_enabled"`
-	RequireQuiz        bool     `json:"require_quiz" doc:"A passed quiz is required to complete. Effective only while «quiz_enabled» is true."`
-	RequireFeedback    bool     `json:"require_feedback" doc:"Feedback is required to complete."`
-	RequireSubmission  bool     `json:"require_submission" doc:"A submission is required to complete."`
-	RequireChecks      bool     `json:"require_checks" doc:"All checks that the steps declare must succeed to complete. The server does not verify what people report about their own work."`
-	GuideMarkdown      *string  `json:"guide_markdown" length:"..50000" doc:"The preparation guide. Facilitators get it with its notes (see «Step»), others without. Null if nothing remains."`
+	RequireQuiz        bool     `json:"require_quiz" doc:"A passed quiz is required to complete the codelab. Effective only while «quiz_enabled» is true."`
+	RequireFeedback    bool     `json:"require_feedback" doc:"Feedback is required to complete the codelab."`
+	RequireSubmission  bool     `json:"require_submission" doc:"A submission is required to complete the codelab."`
+	RequireChecks      bool     `json:"require_checks" doc:"An attendee can complete the codelab only after all checks that the steps declare have succeeded. The server does not verify what people report about their own work."`
+	GuideMarkdown      *string  `json:"guide_markdown" length:"..50000" doc:"The preparation guide. Facilitators get it with its notes (see «Step»), others without. Null if there is no guide. For others, also null if the guide consists of notes only."`
 	CreatedAt          string   `json:"created_at" is:"LocalTimestamp"`
 	RegistrationOpen   bool     `json:"registration_open" doc:"False if a facilitator closed the registration or ended the workshop."`
 	EndedAt            *string  `json:"ended_at" is:"Timestamp" doc:"The end of the workshop. Null if it has not ended."`
@@ -40,7 +40,7 @@ type codelabRecord struct {
 	AIEnabled          bool     `json:"ai_enabled" doc:"Attendees can ask the AI about this codelab."`
 	Questions          string   `json:"questions" enum:"off|open|checked" doc:"Whether attendees can ask everybody questions. With «checked», a facilitator opens each question first."`
 	QuestionsAnonymous bool     `json:"questions_anonymous" doc:"Whether attendees can ask such questions without their name."`
-	Slug               *string  `json:"slug" length:"..100" doc:"The «id:» of the file from which the codelab was created. A later version of the file finds the codelab by it."`
+	Slug               *string  `json:"slug" length:"..100" doc:"The «id:» of the file from which the codelab was created. Importing a later version of the file with «match» finds the codelab by it."`
 	JoinCode           string   `json:"join_code,omitempty" pattern:"^[A-HJ-NP-Z2-9]{6}$" doc:"Six characters with which people register for a private codelab. Only for admins."`
 	SourceID           **string `json:"source_id,omitempty" is:"Id" doc:"The codelab from which it was copied. Null if it is not a copy, or if the original was deleted. Only for admins."`
 	DeletionAt         **string `json:"deletion_at,omitempty" is:"Timestamp" doc:"The time at which the server will delete the codelab with all its data («[retention] codelabs_days»), at least 14 days after this time was first set. Null means never. Only for facilitators."`
@@ -246,8 +246,8 @@ func or[T any](p *T, fallback T) T {
 	return *p
 }
 
-// listCodelabs returns all codelabs to admins. To others it returns the public codelabs, and those
-// in which they are registered or assist.
+// listCodelabs returns all codelabs to admins who do not act as attendees. To others it returns the
+// public codelabs, and the codelabs in which they are registered or assist.
 func listCodelabs(r *Request) error {
 	if err := r.api.List.Sync(); err != nil {
 		return err

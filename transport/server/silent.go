@@ -134,13 +134,14 @@ func (s *silence) leave(p *peer) {
 	}
 }
 
-// close closes up to most connections whose silence began no later than before: first those without
-// a request, then idle ones, each the longest silent first. It returns their number.
-func (s *silence) close(most int, before time.Time) int {
+// close closes at most limit connections whose silence began at the time latest or earlier.
+// Connections that have never sent a request are closed before idle ones, and among these the
+// longest silent first. It returns the number of closed connections.
+func (s *silence) close(limit int, latest time.Time) int {
 	var closing []net.Conn
 	s.mu.Lock()
 	for _, root := range []*peer{&s.mute, &s.idle} {
-		for p := root.next; p != root && len(closing) < most && !p.since.After(before); p = root.next {
+		for p := root.next; p != root && len(closing) < limit && !p.since.After(latest); p = root.next {
 			s.leave(p)
 			closing = append(closing, p.conn)
 		}

@@ -152,7 +152,7 @@ func checkRange(at string, value any) (wrong []*RequiresError) {
 // chosen version of a capability; an empty protocol is not checked.
 func (r Requires) Unmet(protocol string, version func(name string) (string, bool)) string {
 	if r.Protocol != nil && protocol != "" && !r.Protocol.Holds(protocol) {
-		return fmt.Sprintf("requires protocol %s, and it is %s", r.Protocol, protocol)
+		return fmt.Sprintf("requires protocol %s, but it is %s", r.Protocol, protocol)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Capabilities)) {
 		v, ok := version(name)
@@ -160,7 +160,7 @@ func (r Requires) Unmet(protocol string, version func(name string) (string, bool
 			return fmt.Sprintf("requires %s, which is not there", name)
 		}
 		if want := r.Capabilities[name]; !want.Holds(v) {
-			return fmt.Sprintf("requires %s %s, and it is %s", name, want, v)
+			return fmt.Sprintf("requires %s %s, but it is %s", name, want, v)
 		}
 	}
 	return ""
