@@ -2,20 +2,24 @@
 # make demo   does the same with a codelab and forty active attendees. NODES=3 runs it on
 #             three nodes, any of which you can kill.
 #
-# The tests have tiers. Each ends with a table of suites, and names the failures.
+# make help   prints this text.
+#
+# The tests have tiers. All but make quick end with a table of suites that names the failures.
 # make quick  runs the tests that need neither a store nor a whole server, in a minute.
 # make test   runs the tests of units, stores, the API on one node and the app, and one story
 #             per feature in a browser. It takes eight minutes on two processors.
-# make ci     runs make test and make check, 150 seeds of the simulator, and the race
-#             detector for packages with goroutines. On three nodes it runs those tests of
-#             the API whose results can differ there. .ci/run runs the same.
-# make long   runs everything, in parts of at most 25 minutes. PART is stories, firefox,
-#             nodes, race, simulate, disk, fuzz, pages, release or shake. CONTRIBUTING.md
-#             lists when to run which part.
+# make ci     runs make test, make check without release-check, and 150 seeds of the
+#             simulator. It runs the race detector for packages with goroutines that start no
+#             server and write to no disk. On three nodes it runs those tests of the API whose
+#             results can differ there. .ci/run installs programs, and runs make ci.
+# make long   runs all long tests, in parts of at most 25 minutes. PART is one or more of
+#             stories, firefox, nodes, race, simulate, disk, fuzz, pages, release and shake,
+#             separated by spaces. CONTRIBUTING.md lists when to run which part.
 # make shake  runs make test ten times (ROUNDS) while four busy loops run.
 #
 # make generators  generates clients with the tools of four languages, and holds a
-#               workshop with each. It needs package registries.
+#               workshop with each. It also runs Schemathesis and the JSON Schema test
+#               suite. It needs package registries.
 # make test-nodes  runs, on three nodes, the tests of the API whose results can differ there.
 # make simulate  runs several nodes in simulated time under random faults, once for each of
 #               SEEDS (2000) seeds. SEED=17 repeats one, NODES=3 fixes the number of nodes,
@@ -37,7 +41,7 @@
 # make peers    runs the load generator alternately against other servers, for half an hour.
 #               SHORT=1 only checks in five minutes that everything works, and writes
 #               nothing. make peers-test runs the tests of bench/peers.
-# make regress BASE=v1.2  compares this tree's server with that of the commit BASE. Both do
+# make regress BASE=HEAD~20  compares this tree's server with that of the commit BASE. Both do
 #               the same work alternately, for a quarter of an hour on two quiet cores. It
 #               fails if this tree is slower by a significant 7 % or more. SHORT=1 only checks
 #               in two minutes that everything works, and does not judge the speed.
@@ -87,10 +91,13 @@ APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/
 	CHANGELOG.md bench/README.md cmd/atelier/deploy/*.md transport/handler/*.md transport/commerce/*.md \
 	transport/web/pictures/*.png transport/rest/RULES.md transport/rest/clients/README.md transport/rest/clients/webhooks/README.md)
 
-.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories firefox-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version dependencies release release-check release-tests clean
+.PHONY: all help need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories firefox-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version dependencies release release-check release-tests clean
 .DELETE_ON_ERROR:
 
 all: build
+
+help:
+	@sed -n '/^GO /q; s/^# \{0,1\}//p' Makefile
 
 need-go:
 	@test -n '$(call at_least,$(GO_FOUND),$(GO_NEEDED))' || { \
@@ -148,6 +155,7 @@ LONG_release  := release-tests
 LONG_shake    := shake-once
 PARTS         := stories firefox nodes race simulate disk fuzz pages release shake
 long: build $(SUITES) bin/s3test
+	$(foreach p,$(PART),$(if $(LONG_$(p)),,$(error there is no part $(p); the parts are $(PARTS))))
 	@$(SUITES) $(foreach p,$(or $(PART),$(PARTS)),$(LONG_$(p)))
 
 # All slow tests on one node, and those of the API on three.
@@ -209,7 +217,7 @@ else
 endif
 
 # make quick leaves out packages whose tests start whole servers or write to disks.
-SLOW := /acceptance$$|/cmd/(atelier/(simulation|powercut|service|bus)|atelier$$|atelier-bench|commerce|internal)|/persistence/(badger|postgres|objects)|/bench|/transport/(server|live|web)
+SLOW := /acceptance$$|/cmd/(atelier/(simulation|powercut|service)|atelier$$|atelier-bench|commerce|internal)|/persistence/(badger|postgres|objects)|/bench|/transport/(server|live|web)(/|$$)
 # The rest takes less than 60 processor seconds. Properties try a fifth of the cases of
 # make test. Four packages run at once, because some only wait.
 quick: need-go

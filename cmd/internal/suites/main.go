@@ -120,8 +120,12 @@ func (r *result) make(scratch string) {
 	cmd := exec.Command("make", "--no-print-directory", r.target, "REPORT=1")
 	cmd.Env = os.Environ()
 	if scratch != "" {
-		// The compiler's temporary files can be too large for memory, so they are on the disk.
-		cmd.Env = append(cmd.Env, "GOTMPDIR="+os.TempDir(), "TMPDIR="+scratch)
+		// The compiler's temporary files can be too large for memory, so they are on the disk. If
+		// suites run within suites, os.TempDir is in memory.
+		if os.Getenv("GOTMPDIR") == "" {
+			cmd.Env = append(cmd.Env, "GOTMPDIR="+os.TempDir())
+		}
+		cmd.Env = append(cmd.Env, "TMPDIR="+scratch)
 	}
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -157,6 +161,9 @@ func printTable(w io.Writer, table []*result, took time.Duration) bool {
 			verdict, ok = "  FAIL", false
 			if r.count.failed == 0 { // the target has no tests, or ended before its tests
 				r.count.failed = 1
+			}
+			if len(r.failures) == 0 {
+				r.failures = []*failure{{name: r.target, why: r.last}}
 			}
 		} else if r.count.failed > 0 {
 			verdict, ok = "  FAIL", false

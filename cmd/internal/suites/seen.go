@@ -24,6 +24,8 @@ type seen struct {
 
 	out    *lines
 	reason *failure // the failed browser test whose reason is being read, or nil
+	place  string   // the last line with the place of a failed browser test
+	last   []string // the last maxReasons lines that are not events
 	prefix string
 	held   map[string][]string // output so far, by package and test
 }
@@ -72,6 +74,12 @@ func (s *seen) line(text string) {
 	}
 	s.out.print(s.prefix + text)
 	plain := colour.ReplaceAllString(text, "")
+	if s.last = append(s.last, plain); len(s.last) > maxReasons {
+		s.last = s.last[1:]
+	}
+	if strings.HasPrefix(plain, "test at ") {
+		s.place = plain
+	}
 	if m := nodeLine.FindStringSubmatch(plain); m != nil {
 		s.addCount(m[1], m[2])
 	} else if m := vitestLine.FindStringSubmatch(plain); m != nil {
@@ -81,6 +89,10 @@ func (s *seen) line(text string) {
 	} else if m := browserFailed.FindStringSubmatch(plain); m != nil && !strings.HasPrefix(m[1], "failing tests") {
 		s.reason = s.named(m[1])
 		s.reason.why = nil // Node's runner prints everything twice
+		if s.place != "" {
+			s.reason.why = []string{s.place}
+		}
+		s.place = ""
 	} else if s.reason != nil {
 		s.because(plain)
 	}

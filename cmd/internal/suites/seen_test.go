@@ -70,6 +70,8 @@ func TestReasonsOfFailuresAreRead(t *testing.T) {
 		"node, which prints everything twice": {[]string{"✖ a story (36.4ms)", "  Error: bad", "  at f (a.mjs:1)", "  at g (a.mjs:2)", "", "ℹ fail 1",
 			"✖ failing tests:", "", "✖ a story (36.4ms)", "  Error: bad", "  + actual", "", "  at f (a.mjs:1)", "  at g (a.mjs:2)"},
 			[]string{"Error: bad", "+ actual", "at f (a.mjs:1)"}},
+		"node, with the place of the story": {[]string{"test at e2e/live.test.mjs:3:1", "✖ a story (36.4ms)", "  Error: bad", "  at f (helper.mjs:1)"},
+			[]string{"test at e2e/live.test.mjs:3:1", "Error: bad", "at f (helper.mjs:1)"}},
 		"vitest": {[]string{"\x1b[41m\x1b[1m FAIL \x1b[22m\x1b[49m src/a.test.ts > a unit", "AssertionError: no", "", " ❯ src/a.test.ts:2:41", "    1| x"},
 			[]string{"AssertionError: no", "❯ src/a.test.ts:2:41"}},
 		"a test without output": {[]string{"✖ a story (1ms)", "✔ another (1ms)"}, nil},
@@ -113,6 +115,20 @@ func TestTheTableShowsEachFailure(t *testing.T) {
 		if ok != c.ok || rows[len(rows)-1] != c.last {
 			t.Errorf("%s: ok is %v, the table\n%s", name, ok, &out)
 		}
+	}
+}
+
+// A target without tests, such as the simulator, prints how to repeat its failure at its end.
+func TestTheTableShowsTheEndOfAFailedTarget(t *testing.T) {
+	s := newSeen(&lines{to: io.Discard}, "")
+	for i := range 2 * maxReasons {
+		s.line(fmt.Sprint("line ", i))
+	}
+	s.line("repeat with: make simulate SEED=7")
+	var out bytes.Buffer
+	printTable(&out, []*result{{target: "simulate", name: "simulate", seen: s, failed: errors.New("exit status 2")}}, 0)
+	if text := out.String(); !strings.Contains(text, "failed: simulate: simulate\n") || !strings.Contains(text, "    repeat with: make simulate SEED=7\n") || strings.Contains(text, "line 0\n") {
+		t.Errorf("the table is\n%s", &out)
 	}
 }
 
