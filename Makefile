@@ -160,7 +160,7 @@ long: build $(SUITES) bin/s3test
 
 # All slow tests on one node, and those of the API on three.
 go-long: build bin/s3test
-	LONG_TESTS=1 $(GOTEST) ./cmd/atelier/acceptance ./cmd/atelier-bench ./actors/token
+	LONG_TESTS=1 $(GOTEST) ./cmd/atelier/acceptance ./cmd/atelier/nodes ./cmd/atelier-bench ./actors/token
 
 test-nodes-long: build bin/s3test
 	LONG_TESTS=1 TEST_NODES=3 $(GOTEST) ./cmd/atelier/acceptance
@@ -352,6 +352,7 @@ endif
 # All stories in a browser. app-test runs one per feature.
 app-stories: build $(INSTALLED) $(if $(CHROMIUM),bin/identity-provider)
 ifneq ($(CHROMIUM),)
+	cd $(APP) && LONG_TESTS=1 npx vitest run src/markdown/leaks.test.ts
 	cd $(APP) && npm run --silent e2e:long
 else
 	@$(call missing,the tests in a browser are left out: there is no Chromium)
