@@ -2,7 +2,6 @@ package codelab
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -286,38 +285,13 @@ const dropInterval = time.Minute
 // full, dropQuestions tries again, unless the codelab was deleted or is quarantined, or the host is
 // closed.
 func (w *Codelabs) dropQuestions(id string) {
-	err := w.dropDueQuestions(id)
-	var refused *durable.Rejection
-	if err != nil && !errors.As(err, &refused) && !errors.Is(err, durable.ErrClosed) && !errors.Is(err, durable.ErrQuarantined) {
-		w.Durable.Clock.AfterFunc(dropInterval, func() { w.dropQuestions(id) })
-	}
-}
-
-func (w *Codelabs) dropDueQuestions(id string) error {
 	ws, err := w.Get(id) // Get activates the codelab even if nobody is connected
 	if err == nil {
 		_, _, err = ws.Ask(Command{Caller: system, Body: DropQuestions{}})
 	}
-	return err
-}
-
-// dropLeaving removes the due questions of all codelabs that no other node owns. Codelabs with
-// questions that are due later are activated, so that they schedule the removal (watchQuestions).
-func (w *Codelabs) dropLeaving(ctx context.Context) {
-	ids, err := catalog.Leaving(w.Journal)
-	if err != nil {
-		w.Logger.Warn("finding the questions of people who erased themselves failed; it is tried again at the next interval", "error", err)
-	}
-	for _, id := range ids {
-		if ctx.Err() != nil {
-			return
-		}
-		if w.elsewhere(id) {
-			continue
-		}
-		if err := w.dropDueQuestions(id); err != nil && !durable.IsMissing(err) {
-			w.Logger.Warn("removing the questions of people who erased themselves failed; it is tried again at the next interval", "codelab", id, "error", err)
-		}
+	var refused *durable.Rejection
+	if err != nil && !errors.As(err, &refused) && !errors.Is(err, durable.ErrClosed) && !errors.Is(err, durable.ErrQuarantined) {
+		w.Durable.Clock.AfterFunc(dropInterval, func() { w.dropQuestions(id) })
 	}
 }
 

@@ -17,15 +17,18 @@ func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Exp
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
 	for {
+		leaving, err := catalog.Leaving(w.Journal)
+		if err != nil {
+			w.Logger.Warn("finding the questions of people who erased themselves failed; it is tried again at the next interval", "error", err)
+		}
 		for _, m := range w.List.All() {
 			if ctx.Err() != nil {
 				return
 			}
-			if err := w.retain(m, codelabs); err != nil && !durable.IsMissing(err) {
+			if err := w.retain(m, codelabs, leaving[m.Id]); err != nil && !durable.IsMissing(err) {
 				w.Logger.Warn("removing the expired data of a codelab failed; it is tried again at the next interval", "codelab", m.Id, "error", err)
 			}
 		}
-		w.dropLeaving(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -42,16 +45,22 @@ type Expiry struct {
 	Delete func(id string) error
 }
 
-func (w *Codelabs) retain(m *pb.Codelab, codelabs Expiry) error {
+// retain removes the expired data of a codelab that no other node owns. leaves means that some of
+// its questions are removed at a given time. If they are not due yet, activating the codelab
+// schedules their removal (watchQuestions).
+func (w *Codelabs) retain(m *pb.Codelab, codelabs Expiry, leaves bool) error {
 	now := w.Durable.Clock.Now()
 	applies := m.EmailRetentionDays != 0 || m.ChatRetentionDays != 0
 	changes := deletionAt(m, codelabs.Days, now) != m.DeletionAt
-	if !applies && !changes && !due(m, now) && m.Rehearsal == nil || w.elsewhere(m.Id) {
+	if !applies && !changes && !due(m, now) && m.Rehearsal == nil && !leaves || w.elsewhere(m.Id) {
 		return nil
 	}
 	ws, err := w.Get(m.Id) // Get also ends a rehearsal that a restart interrupted
 	if err == nil && applies {
 		_, _, err = ws.Ask(Command{Caller: system, Body: ApplyRetention{}})
+	}
+	if err == nil && leaves {
+		_, _, err = ws.Ask(Command{Caller: system, Body: DropQuestions{}})
 	}
 	if err == nil && changes {
 		_, _, err = ws.Ask(Command{Caller: system, Body: SetDeletion{Days: codelabs.Days}})
