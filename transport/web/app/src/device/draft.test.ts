@@ -1,21 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { Draft } from './draft.svelte'
+import { fakeStorage } from './fakeStorage'
 
 afterEach(() => void vi.unstubAllGlobals())
 
-/** Returns the device's storage, by key. */
-function storage(): Map<string, string> {
-  const map = new Map<string, string>()
-  vi.stubGlobal('localStorage', {
-    getItem: (k: string) => map.get(k) ?? null,
-    setItem: (k: string, v: string) => void map.set(k, v),
-    removeItem: (k: string) => void map.delete(k),
-  })
-  return map
-}
-
 test('each change of a form is stored at once, and an empty form stores nothing', () => {
-  const map = storage()
+  const map = fakeStorage()
   const begin = { url: '', title: '' }
   const draft = new Draft('draft:form', begin)
   expect(map.size).toBe(0)
@@ -29,7 +19,7 @@ test('each change of a form is stored at once, and an empty form stores nothing'
 })
 
 test('a form decides which contents are worth storing', () => {
-  const map = storage()
+  const map = fakeStorage()
   const draft = new Draft('draft:question', { text: '', anonymous: false }, ({ text }) => text === '')
   draft.change({ anonymous: true })
   expect(map.size).toBe(0)
@@ -38,7 +28,7 @@ test('a form decides which contents are worth storing', () => {
 })
 
 test('a form without a key stores nothing', () => {
-  const map = storage()
+  const map = fakeStorage()
   const draft = new Draft(null, '')
   draft.value = 'text'
   expect([draft.value, map.size]).toEqual(['text', 0])

@@ -1,22 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { fakeStorage } from './fakeStorage'
 import { recall, remember } from './remember'
 
 afterEach(() => void vi.unstubAllGlobals())
 
-/** The part of a device's storage that the app uses. */
-function storage() {
-  const map = new Map<string, string>()
-  const device = {
-    getItem: (k: string) => map.get(k) ?? null,
-    setItem: (k: string, v: string) => void map.set(k, v),
-    removeItem: (k: string) => void map.delete(k),
-  }
-  vi.stubGlobal('localStorage', device)
-  return map
-}
-
 test('remembered values are recalled, even falsy ones', () => {
-  const map = storage()
+  const map = fakeStorage()
   expect(recall('x', 'nothing')).toBe('nothing')
   for (const value of [false, 0, '', null, { a: [1] }]) {
     remember('x', value)
@@ -29,7 +18,7 @@ test('remembered values are recalled, even falsy ones', () => {
 })
 
 test('invalid or forbidden storage is not an error', () => {
-  storage().set('atelier:x', '{broken')
+  fakeStorage().set('atelier:x', '{broken')
   expect(recall('x', 'nothing')).toBe('nothing')
   const forbidden = () => {
     throw new Error('forbidden')
