@@ -47,6 +47,16 @@ func (h handle) add(first uint64, contents ...string) {
 	h.s.must(<-h.queue(first, contents...))
 }
 
+// tryAdd does the same as add, but returns the error. It is the error of Append if the store detects
+// the cause at once, otherwise the error that Done receives.
+func (h handle) tryAdd(first uint64, contents ...string) error {
+	done, o := newOutcome()
+	if err := h.Append(durable.Batch{First: first, Records: records(contents...), Done: done}); err != nil {
+		return err
+	}
+	return <-o
+}
+
 // snap stores a snapshot and waits.
 func (h handle) snap(seq uint64, state string, keep uint64) {
 	h.s.Helper()

@@ -75,7 +75,7 @@ var ownershipTests = []sharedTest{
 		}
 		n := p.b.open("codelab/1")
 		n.holds(0, "1 a")
-		p.a.fails(<-l.queue(2, "x"), durable.ErrFenced)
+		p.a.fails(l.tryAdd(2, "x"), durable.ErrFenced)
 		n.add(2, "b")
 		n.holds(0, "1 a", "2 b")
 		<-p.a.Lost()

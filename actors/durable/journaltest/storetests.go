@@ -66,7 +66,7 @@ var storeTests = []conformance{
 		}
 		l := s.log("a")
 		s.must(s.Purge("a"))
-		s.fails(<-l.queue(3, "x"), durable.ErrFenced)
+		s.fails(l.tryAdd(3, "x"), durable.ErrFenced)
 		s.lists("", "a/b", "ab", "b")
 		l = s.log("a")
 		l.loads("", 0)
