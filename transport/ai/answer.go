@@ -56,8 +56,8 @@ type content struct {
 
 var heartbeat = []byte(": still here\n\n")
 
-// serve asks the upstream and forwards its answer. It returns when the answer has ended, or when
-// the client's connection or the caller's grant has ended.
+// serve asks the upstream and forwards its answer. It returns when the answer has ended. An answer
+// ends early if the client disconnects, the caller's grant ends, or the server stops.
 func (a *answer) serve(d *httpapi.Detached) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(a.s.Answers.base)
@@ -71,7 +71,8 @@ func (a *answer) serve(d *httpapi.Detached) {
 	end := sync.OnceFunc(a.end)
 	defer end()
 	// The client has sent its whole request. If watch returns before the answer ends, the client
-	// has disconnected or sends unexpected data. After the answer, the closed connection ends watch.
+	// has disconnected or has sent maxStray bytes of unexpected data. After the answer, the closed
+	// connection ends watch.
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -87,7 +88,7 @@ func (a *answer) serve(d *httpapi.Detached) {
 	a.s.note(a)
 }
 
-// begin takes a place of Answers. It fails if no place is free, if the server is stopping, or if
+// begin takes a place in Answers. It fails if no place is free, if the server is stopping, or if
 // the caller's grant has ended meanwhile or cannot be verified.
 func (a *answer) begin() error {
 	if err := a.s.Answers.enter(a); err != nil {
@@ -156,7 +157,7 @@ func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.C
 			beat.Reset(a.s.Heartbeat)
 		case <-beat.C:
 			if !d.Begun() {
-				continue // nothing is sent before the first piece, so that a failure is a plain error
+				continue // nothing is sent before the first piece, so a failure can still set the status
 			}
 			piece = heartbeat
 		case err := <-ended:
@@ -221,7 +222,8 @@ func (a *answer) finish(ctx context.Context, d *httpapi.Detached, err error) {
 	_ = d.Fail(refusal)
 }
 
-// refusal logs a failure, and returns the error that the client receives.
+// refusal returns the error that the client receives. It logs the cause, unless the server is
+// stopping or the caller's grant has ended.
 func (a *answer) refusal(d *httpapi.Detached, cause, err error) error {
 	if errors.Is(cause, errStopping) || errors.Is(cause, errEnded) {
 		return cause

@@ -26,8 +26,8 @@ func NewAnswers(most, perPerson int) *Answers {
 	return u
 }
 
-// close refuses new answers and waits for the answers in progress. When ctx ends, it cancels those
-// that remain.
+// close refuses new answers and waits for the answers in progress. When ctx ends, it cancels the
+// remaining answers and waits for their end.
 func (u *Answers) close(ctx context.Context) {
 	u.mu.Lock()
 	u.closed = true
@@ -45,7 +45,8 @@ func (u *Answers) close(ctx context.Context) {
 	<-ended
 }
 
-// room returns an error if the limits permit no further answer for the person.
+// room returns an error if the limits permit no further answer for the person, or if the server is
+// stopping.
 func (u *Answers) room(person string) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

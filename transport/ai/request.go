@@ -13,8 +13,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Bounds of a question. maxPrompt, maxSystem and maxContext are in code points. maxContext bounds
-// the text of the codelab's step.
+// Bounds of a question. maxPrompt, maxSystem and maxContext are in code points. maxParts bounds the
+// parts of one turn, and maxContext the text of the codelab's step.
 const (
 	maxPrompt   = 100_000
 	maxSystem   = 50_000
@@ -152,9 +152,10 @@ func about(q *upstream.Query, v *codelab.View, step int, admin bool) {
 	q.System = context
 }
 
-var errTools = durable.Reject(durable.Forbidden, "tools may be sent by facilitators only")
+var errTools = durable.Reject(durable.Forbidden, "only facilitators can send tools")
 
-// read decodes a request, and checks it and its sender.
+// read decodes a request, and checks it and its sender. An attendee's question without a codelab is
+// a question about the attendee's own codelab.
 func (s *Service) read(r *rest.Request) (*upstream.Query, *body, error) {
 	raw, err := r.JSONBody()
 	if err != nil {

@@ -25,7 +25,7 @@ type Config struct {
 	Models   rest.AIModels
 	Codelabs codelab.Directory
 	Settings *settings.Host
-	// Grants ends an answer when its grant ends.
+	// Grants ends an answer when the caller's grant ends.
 	Grants Grants
 	// Rate limits the questions of each person. Nil means no limit.
 	Rate    *httpapi.Limiter
@@ -135,8 +135,8 @@ func (s *Service) announce(r *rest.Request, a *answer, step int32) error {
 	return err
 }
 
-// note adds an answer's usage to the statistics of its codelab, or to those of the settings if the
-// answer has no codelab.
+// note adds an answer's usage to the statistics of its codelab. Without a codelab, it adds the
+// usage to the server's settings.
 func (s *Service) note(a *answer) {
 	var err error
 	u := &usage.AIUsage{
@@ -158,6 +158,6 @@ func (s *Service) note(a *answer) {
 	}
 	var gone *durable.Rejection
 	if err != nil && !errors.As(err, &gone) { // a rejection is expected if the codelab was deleted
-		s.Logger.Warn("recording the AI usage of a codelab failed", "codelab", a.codelab, "error", err)
+		s.Logger.Warn("recording the AI usage failed", "codelab", a.codelab, "error", err)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"atelier/transport/ai/upstream"
 )
 
-// Stats are counters since the start, for metrics.
+// Stats contains the current number of answers, and counters since the start, for metrics.
 type Stats struct {
-	// Active is the current number of answers.
+	// Active is the number of answers in progress.
 	Active int64
 	// Outcomes counts ended answers by outcome.
 	Outcomes map[string]int64
-	// PromptTokens and OutputTokens are counted by the upstream.
+	// PromptTokens and OutputTokens are the sums of the upstream's token counts.
 	PromptTokens, OutputTokens int64
 	// Seconds is the total duration of all ended answers.
 	Seconds float64

@@ -6,8 +6,8 @@
 // Our ZIP contains codelab.json, quizzes.json, materials.json, and steps/NN.md with the title and
 // duration as front matter. It contains guide.md and polls.json only if the codelab has a guide or
 // polls. The folder files/ contains the materials and the images that the text uses. files.json
-// contains their original names. An export leaves the links in the text unchanged. An import
-// rewrites them to the imported files.
+// contains the original names of the files that have one. An export leaves the links in the text
+// unchanged. An import rewrites them to the imported files.
 package archive
 
 import (
@@ -53,7 +53,7 @@ type document struct {
 	CertificateText string   `json:"certificate_text,omitempty"`
 	Seal            bool     `json:"seal,omitempty"`
 	CreatedAt       string   `json:"created_at,omitempty"`
-	// The days after which data is erased; 0 keeps it.
+	// The days after which e-mail addresses and chat messages are erased; 0 means never.
 	EmailRetentionDays int32 `json:"email_retention_days,omitempty"`
 	ChatRetentionDays  int32 `json:"chat_retention_days,omitempty"`
 	// GuideMarkdown is used by the reference application.
@@ -91,13 +91,13 @@ func (q quiz) quiz() *pb.Quiz {
 	return out
 }
 
-// poll is an element of polls.json: a draft.
+// poll is an element of polls.json. An import creates it as a draft.
 type poll struct {
 	Kind      string   `json:"kind"`
 	Question  string   `json:"question"`
 	Options   []string `json:"options,omitempty"`
 	Anonymous bool     `json:"anonymous,omitempty"`
-	// StepNumber is the number of the poll's step, or 0.
+	// StepNumber is the number of the poll's step, or 0 if the poll belongs to no step.
 	StepNumber int     `json:"step_number,omitempty"`
 	Right      []int32 `json:"right,omitempty"`
 }
@@ -108,7 +108,7 @@ func fromPoll(p *pb.Poll, steps []*pb.Step) poll {
 	return out
 }
 
-// poll returns the draft. Step ids are derived from step numbers.
+// poll returns the draft. During an import, the id of a step is its number.
 func (p poll) poll() *pb.Poll {
 	out := &pb.Poll{Kind: codelab.PollKind(p.Kind), Question: p.Question, Options: p.Options, Anonymous: p.Anonymous, Right: p.Right}
 	if p.StepNumber > 0 {

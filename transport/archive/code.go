@@ -144,8 +144,8 @@ func (c *codeReader) zipFile(path string, f *zip.File) error {
 	return c.add(path, zipMode(f), content)
 }
 
-// zipMode returns an entry's mode. Windows programs write no mode. Existing files then keep their
-// mode.
+// zipMode returns an entry's mode. Windows programs write no mode; code.KeptMode then keeps the
+// mode of an existing file.
 func zipMode(f *zip.File) code.Mode {
 	if made := f.CreatorVersion >> 8; made != madeByUnix && made != madeByMacOS {
 		return code.KeptMode
@@ -163,7 +163,7 @@ func modeOf(m fs.FileMode) code.Mode {
 // errTarTooLarge is the error for a tar.gz that unpacks to more than the limit.
 var errTarTooLarge = errors.New("the archive unpacks to more than the limit")
 
-// bounded returns an error instead of EOF once its byte limit is reached.
+// bounded returns errTarTooLarge once it has read left bytes, even if r has no further bytes.
 type bounded struct {
 	r    io.Reader
 	left int64

@@ -53,8 +53,8 @@ func (p *Pack) uploads(v *codelab.View, uploads *files.Register) error {
 	return p.Uploads(slices.Compact(names), uploads)
 }
 
-// Uploads adds the named files with their original names. It skips names without a registered
-// upload, because a text can contain broken links.
+// Uploads adds the named files, and files.json with their original names. It skips names without a
+// registered upload, because a text can contain broken links.
 func (p *Pack) Uploads(names []string, uploads *files.Register) error {
 	var index []entry
 	for _, name := range names {
@@ -62,7 +62,7 @@ func (p *Pack) Uploads(names []string, uploads *files.Register) error {
 		if err == nil {
 			err = p.upload(u, uploads)
 		}
-		if errors.Is(err, files.ErrMissing) { // deleted since
+		if errors.Is(err, files.ErrMissing) { // a broken link, or a file that was deleted since
 			continue
 		}
 		if err != nil {
@@ -184,8 +184,9 @@ func (k *keeper) take(kind, name string, from *counted) (u *pb.Upload, reason st
 }
 
 // picture returns a function for the images that a text contains as data: addresses. The function
-// stores an image, and returns the address of the upload. Equal addresses are stored only once. The
-// function reports an unusable image and returns an empty data: address. file is the text's file.
+// stores an image, and returns the address of the upload. Equal addresses are stored only once. For
+// an unusable image, the function returns an empty data: address and lists the image as omitted.
+// file is the text's file.
 func (k *keeper) picture(file string) func(data string) (string, error) {
 	done, n := map[[sha256.Size]byte]string{}, 0
 	return func(data string) (string, error) {

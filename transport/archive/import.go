@@ -52,8 +52,8 @@ func (im Importer) Open(name string, r io.ReaderAt, size int64, still func() err
 	return in, nil
 }
 
-// Close releases the files. Files without references are removed, unless the command's outcome is
-// unknown: the command may still be recorded.
+// Close releases the files. It removes files without references, unless the command's outcome is
+// unknown, because the command can still be recorded.
 func (in *Incoming) Close(unknown bool) error {
 	var sums [][]byte
 	for _, l := range in.leases {

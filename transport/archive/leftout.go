@@ -93,7 +93,7 @@ func (t *tree) unused() {
 	}
 }
 
-// unheeded lists elements of the steps that have no effect.
+// unheeded reports elements of the steps that have no effect.
 func (t *tree) unheeded(steps []*pb.Step) {
 	checks, marks := map[string]int{}, map[string]int{}
 	for i, st := range steps {

@@ -15,8 +15,8 @@ import (
 )
 
 // Constants of APPNOTE.TXT, the specification of ZIP. flagUTF8 marks a name in UTF-8 (appendix D).
-// unicodePath is the header of the extra field with such a name (section 4.6.9). madeByUnix and
-// madeByMacOS are systems that create entries. maxNameBytes is our own limit.
+// unicodePath is the id of the extra field with such a name (section 4.6.9). madeByUnix and
+// madeByMacOS are the systems on which an entry was created. maxNameBytes is our own limit.
 const (
 	flagUTF8     = 1 << 11
 	unicodePath  = 0x7075

@@ -19,12 +19,12 @@ type Pack struct {
 // their own. Close completes the ZIP.
 func NewPack(w io.Writer, at time.Time) *Pack { return &Pack{zip: zip.NewWriter(w), at: at} }
 
-// Folder returns a folder of the same ZIP.
+// Folder returns a Pack that writes into a folder of the same ZIP.
 func (p *Pack) Folder(name string) *Pack {
 	return &Pack{zip: p.zip, folder: p.folder + name + "/", at: p.at}
 }
 
-// Close flushes and completes the ZIP.
+// Close completes the whole ZIP, also if p is a folder in it.
 func (p *Pack) Close() error { return p.zip.Close() }
 
 // JSON adds a value as an indented JSON file.
@@ -48,7 +48,7 @@ func (p *Pack) Add(name string, content []byte) error {
 	return nil
 }
 
-// Create begins a file. The file ends when the next file begins.
+// Create begins a file. The file ends when the next file begins or the ZIP is closed.
 func (p *Pack) Create(name string) (io.Writer, error) {
 	return p.zip.CreateHeader(&zip.FileHeader{Name: p.folder + name, Method: zip.Deflate, Modified: p.at})
 }

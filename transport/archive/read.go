@@ -397,7 +397,7 @@ func textsOf(c *codelab.Create, folder string) (texts []reading) {
 	return texts
 }
 
-// checkLogo removes a logo that is missing from the archive or cannot be used.
+// checkLogo removes and reports a logo that is missing from the archive or cannot be used.
 func (k *keeper) checkLogo(m *pb.Codelab) {
 	if m.LogoUrl == "" {
 		return
@@ -558,7 +558,7 @@ func (t *tree) readTutorial(name string, picture func(string) (string, error)) (
 	}})
 }
 
-// further reports the Markdown files that were not imported.
+// further reports the given Markdown files, unless the tutorial includes or links them.
 func (t *tree) further(names []string) error {
 	for _, name := range names {
 		if t.used[name] {

@@ -36,8 +36,8 @@ type edit struct {
 }
 
 // relink stores the files to which texts refer, and points the links to them. The files are images,
-// uploads of our own exports, and other linked files, which become materials. Code is not changed.
-// If only facilitators' notes link to a file other than an image, relink omits the file.
+// uploads of our own exports, and other linked files, which become materials. Links in code stay
+// unchanged. If only facilitators' notes link to a file other than an image, relink omits the file.
 func (k *keeper) relink(texts []reading) error {
 	edits := make([][]edit, len(texts))
 	for i, t := range texts {
@@ -207,8 +207,8 @@ type link struct {
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// relative parses an address. It returns false if the address leads to another server or stays
-// within its text.
+// relative parses an address. It returns false if the address has a scheme or a host, or leads to a
+// place in the same text.
 func relative(address string) (link, bool) {
 	address = strings.ReplaceAll(address, `\`, "/") // as browsers do
 	if scheme.MatchString(address) || strings.HasPrefix(address, "//") {
@@ -253,9 +253,10 @@ func (k *keeper) at(l link, dir string) string {
 	return ""
 }
 
-// codelab finds the codelab that was created from the file at an address. If the file is a tutorial
-// in the archive, its id identifies the codelab. If it is not in the archive (file is ""), the name
-// of the file or of its folder does.
+// codelab returns the id of the codelab that was created from the file at an address, or "".
+// tutorial reports whether the file is a tutorial in the archive. The id of that tutorial
+// identifies the codelab. For a file outside the archive (file is ""), the name of the file or of
+// its folder identifies the codelab.
 func (k *keeper) codelab(at link, file string) (id string, tutorial bool, err error) {
 	slug := slugIn(at)
 	if file != "" {
@@ -293,8 +294,8 @@ func slugIn(at link) string {
 	return slug
 }
 
-// tutorialAt reports whether a file of the archive is a tutorial, and returns its id. Each file is
-// read once.
+// tutorialAt reports whether a file of the archive is a tutorial, and returns its id, or "?" if the
+// id cannot be looked up. Each file is read once.
 func (t *tree) tutorialAt(file string) (slug string, ok bool, err error) {
 	if slug, ok = t.tutorials[file]; ok {
 		return slug, slug != "", nil

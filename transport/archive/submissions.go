@@ -17,8 +17,9 @@ import (
 	"atelier/actors/naming"
 )
 
-// WriteSubmissions writes all submissions as a ZIP: a folder per attendee with the files and a list
-// of the links. Names are unique on every file system.
+// WriteSubmissions writes all submissions as a ZIP: a folder per attendee with the files, and a
+// list of the links in links.txt. missing.txt lists files that were deleted since the view was
+// made. Names are unique on every file system.
 func WriteSubmissions(w io.Writer, v *codelab.View, blobs files.Blobs) error {
 	p := NewPack(w, time.UnixMilli(v.UpdatedAt))
 	if _, err := p.Submissions(v, blobs, ""); err != nil {

@@ -19,7 +19,7 @@ func Write(w io.Writer, v *codelab.View, uploads *files.Register) error {
 	return p.Close()
 }
 
-// Codelab adds the same content as Write.
+// Codelab adds the files that Write writes.
 func (p *Pack) Codelab(v *codelab.View, uploads *files.Register) error {
 	m := v.Meta
 	ai, anonymous, public := !m.AiDisabled, !m.QuestionsNamed, yes(m.IsPublic)

@@ -176,9 +176,10 @@ func (a *Authenticator) issued(id string, last int64) (Issued, error) {
 	return Issued{cookie, a.Signer.CSRF(id), expires}, err
 }
 
-// Reserved reports whether a name belongs to a logged-in person: the owner, a facilitator of the
-// codelab, or one of its assistants. While the list of people is unavailable, all logged-in people
-// count. Reserved compares the current name of each person, which may have changed since the login.
+// Reserved reports whether a name belongs to a logged-in person: the owner, a facilitator, or an
+// assistant of the codelab. It compares the current name of each person, which can have changed
+// since the login. While the list of people is unavailable, it compares the names at login of all
+// logged-in people, including the assistants of other codelabs.
 func (a *Authenticator) Reserved(codelab, name string) bool {
 	v, err := a.People()
 	if a.Sessions.NamesAdmin(name, func(g *loginpb.AdminGrant) bool { return g.GetPerson() == "" || err != nil }) {
@@ -200,8 +201,8 @@ func (a *Authenticator) PINHash(lab, code string) []byte {
 }
 
 // Identity is the caller, as far as known. The zero value is nobody. When the caller's session
-// ends, the Identity has no permissions any more. Only Authenticator.Knows notices that an API
-// token, or the login of a facilitator or assistant, has ended since.
+// ends, the Identity has no permissions any more. It keeps its permissions when an API token, or
+// the login of a facilitator or assistant, ends; Authenticator.Knows and Hold check this.
 type Identity struct {
 	// SessionID is the browser's session, or "".
 	SessionID string
@@ -252,7 +253,7 @@ func (i *Identity) Rank() Rank {
 	return Assistant
 }
 
-// Leads reports whether the caller leads a codelab.
+// Leads reports whether the caller is the owner, a facilitator, or an assistant of the codelab.
 func (i *Identity) Leads(codelab string) bool {
 	return i.Admin() || i.loggedIn() && people.Leads(i.person, codelab)
 }
@@ -366,7 +367,7 @@ func (i *Identity) Grants(fn func(*login.AttendeeGrant)) {
 type Grant struct {
 	Sub, Role, CodelabID string
 	// Rank is the rank of an admin or assistant; NoRank for an attendee. Codelabs lists an
-	// assistant's codelabs.
+	// assistant's codelabs. Expires is 0 for API tokens and for the operator.
 	Rank     Rank
 	Codelabs []string
 	Expires  int64

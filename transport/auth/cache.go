@@ -8,7 +8,8 @@ import (
 
 // sessionCache caches verified cookies, and the key and CSRF token derived from a session's id.
 // Verifying a signature takes 3 us, as much as the rest of a small read. The two derivations take
-// 1.5 us. Permissions are not cached. Two generations of at most cacheSize cookies bound the cache.
+// 1.5 us. Permissions are not cached. The cache has two generations of at most cacheSize cookies
+// each; when the new one is full, it replaces the old one.
 type sessionCache struct {
 	mu       sync.RWMutex
 	new, old map[string]*verified
@@ -24,8 +25,8 @@ type verified struct {
 
 const (
 	cacheSize = 16384
-	// cacheFor is how long a verified cookie is accepted without another check of its expiry, in
-	// milliseconds.
+	// cacheFor is how long a verified cookie is accepted without another check of its signature and
+	// expiry, in milliseconds.
 	cacheFor = 10_000
 )
 

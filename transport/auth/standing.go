@@ -38,8 +38,8 @@ func (s *Standing) Key() string { return s.key }
 const (
 	LoggedOut = "logged out"
 	Over      = "access has ended"
-	// Unknown: the validity of the grant could not be determined. The grant may be valid, so the
-	// client is asked to reconnect.
+	// Unknown: the validity of the grant could not be determined. The grant can still be valid, so
+	// the client is asked to reconnect.
 	Unknown = "this server cannot find out who is calling; connect again"
 )
 
@@ -79,7 +79,7 @@ func (a *Authenticator) Hold(h Holder) (ended string) {
 // Release unregisters a holder that has ended.
 func (a *Authenticator) Release(h Holder) { a.holders.remove(h) }
 
-// stands reports whether a grant is still valid.
+// stands reports whether a grant is still valid. It returns an error while this is unknown.
 func (a *Authenticator) stands(s *Standing) (bool, error) {
 	now := a.Now().UnixMilli()
 	switch {
@@ -98,7 +98,8 @@ func (a *Authenticator) stands(s *Standing) (bool, error) {
 	return !left && max(last, s.grant.ExpiresAt) > now, nil
 }
 
-// leads reports whether a login is still valid.
+// leads reports whether a login is still valid; nil is not. It returns an error while this is
+// unknown.
 func (a *Authenticator) leads(g *loginpb.AdminGrant) (bool, error) {
 	if g.GetPerson() == "" {
 		return g != nil, nil

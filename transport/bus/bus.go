@@ -34,7 +34,7 @@ type Bus struct {
 	questions    atomic.Uint64 // the number of the last request
 	lastListener atomic.Uint64 // the number of the last listener
 	rejected     rejected
-	missed       atomic.Uint64 // how often messages arrived too fast
+	missed       atomic.Uint64 // how often messages were lost because incoming was full
 	sent         atomic.Uint64
 	came         atomic.Uint64
 	bytes        atomic.Uint64
@@ -196,7 +196,8 @@ func (b *Bus) ask(node, subject string, to session, data []byte, timeout time.Du
 	}
 }
 
-// begin registers a request. If the bus is closed, it answers the request and returns false.
+// begin registers a request. If the bus is closed, it ends the request with durable.ErrNobody and
+// returns false.
 func (b *Bus) begin(node string, timeout time.Duration, done func(opened, error)) (number uint64, ok bool) {
 	number = b.questions.Add(1)
 	q := &question{node: node, done: done}
@@ -233,7 +234,7 @@ func (b *Bus) asks(number uint64) bool {
 	return b.asked[number] != nil
 }
 
-// end answers a request. Only the first call has an effect.
+// end ends a request with its answer or an error. Only the first call has an effect.
 func (b *Bus) end(number uint64, o opened, err error) {
 	b.mu.Lock()
 	q := b.asked[number]
@@ -494,7 +495,7 @@ func (b *Bus) assemble(parts *assembly, subject string, o opened) (data []byte, 
 	return data, whole
 }
 
-// Stats are counters since the start.
+// Stats contains counters since the start, and the state of the connections.
 type Stats struct {
 	// Sent and Received count NATS messages. Bytes counts the sent bytes.
 	Sent, Received, Bytes uint64

@@ -38,8 +38,9 @@ type message struct {
 	since   time.Time
 }
 
-// add returns the whole message after its last part. fits is false if the part is dropped, because
-// no space is left, the part has already arrived, or it contradicts the earlier parts.
+// add returns the data of a message when its last missing part arrives; whole is false before. fits
+// is false if the part is dropped, because no space is left, the part has already arrived, or it
+// contradicts the earlier parts.
 func (a *assembly) add(subject string, sender session, p part, now time.Time) (data []byte, whole, fits bool) {
 	if p.count == 1 {
 		return p.data, true, true

@@ -21,8 +21,8 @@ import (
 //	b answers a:  serial, token  in the session of b, to a question that only this
 //	                             session of a asked; a accepts b above the serial
 //	a asks b:     know, token    for the session of b
-//	b answers a:  -              the token was made for this session of a a moment
-//	                             ago; from this message on, b accepts a
+//	b answers a:  -              b has recently made the token for this session;
+//	                             from this message on, b accepts a
 //
 // A node greets another node before its first request to that node, and after a message from an
 // unknown session of that node. A session permanently replaces the earlier session of its node.
@@ -32,7 +32,8 @@ const (
 	greetSubject = "_greet"
 	// greetTime bounds each of the two questions.
 	greetTime = time.Second
-	// greetPause is the minimum interval before a node is greeted because of an unknown session.
+	// greetPause is the minimum time between two greetings of a node that messages from unknown
+	// sessions cause.
 	greetPause = 20 * time.Millisecond
 	// maxCandidates bounds the sessions with a token. The oldest session is removed first.
 	maxCandidates = 256
@@ -135,9 +136,9 @@ func (p *peers) unready(node string, s session) {
 	}
 }
 
-// hold returns the session for requests to a node. If that session does not accept this node yet,
-// the request waits, and greet reports whether to greet the node. If too many requests wait, hold
-// returns durable.ErrNobody.
+// hold returns the session for requests to a node. ready reports whether that session accepts this
+// node's session. If it does not, the request waits, and greet reports whether to greet the node.
+// If too many requests wait, hold returns durable.ErrNobody.
 func (p *peers) hold(node string, w waiting) (s session, ready, greet bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -24,7 +24,7 @@ type session [sessionBytes]byte
 // keys derives all keys from the cluster's secret.
 type keys struct{ master []byte }
 
-// stretchRounds makes each guess of a secret cost 30 ms, because an attacker can record
+// stretchRounds makes each guess of a secret cost 30 ms of CPU time, because an attacker can record
 // messages and guess the secret on another machine.
 const stretchRounds = 100_000
 

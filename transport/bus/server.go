@@ -76,6 +76,7 @@ func (b *Bus) connect() error {
 	return err
 }
 
+// reason returns the cause of a failed connection without the address of the server.
 func reason(err error) string {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err.Error()

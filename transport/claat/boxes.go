@@ -7,7 +7,7 @@ import (
 	"atelier/actors/markdown"
 )
 
-// block is a run of lines of one kind.
+// block is a run of lines of one kind, as byte offsets in the text.
 type block struct {
 	kind       markdown.Kind
 	start, end int
@@ -30,8 +30,9 @@ func blocksOf(text []byte) (out []block) {
 // forms, a definition list ("Positive" and ": text") and a blockquote ("> aside positive"). Each of
 // them becomes the third form, an <aside> element, of which every Markdown viewer shows at least
 // the text. Videos become images. Frames of other hosts, and buttons with a link, become links.
-// Questions of surveys are passed to asked, and become text if asked returns false. lost is called
-// for such questions, for shortcodes, and for elements that the app does not show.
+// Questions of surveys are passed to asked. If asked returns false, they become text; otherwise
+// they are removed. lost is called for questions that become text, for shortcodes, and for elements
+// that the app does not show.
 func rewrite(body string, asked func(question) bool, lost func(what string)) string {
 	var b strings.Builder
 	blocks := blocksOf([]byte(body))
@@ -78,8 +79,8 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 		default:
 			b.WriteString(videos(text))
 		}
-		// Raw HTML extends to the next empty line. Without this line the viewer would treat the
-		// following text as HTML.
+		// Raw HTML extends to the next empty line. Without an empty line here, the viewer would
+		// treat the following text as HTML.
 		if (kind != "" || at.kind == markdown.HTML && markdown.EndsAside(lastLine(text))) && i+1 < len(blocks) && blocks[i+1].kind != markdown.Blank {
 			b.WriteByte('\n')
 		}

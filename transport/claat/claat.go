@@ -1,6 +1,7 @@
 // Package claat reads tutorials in the claat flavour of Markdown: metadata lines first, the title
-// as H1, a step per H2. The result depends only on the input. It is a tutorial, or an error, which
-// contains the position of a fault in the file itself.
+// as H1, a step per H2. The result depends only on the input. It is a tutorial, or an error. Errors
+// about the content of a text contain a line and a column. In a file with included fragments, these
+// count the lines of the fragments, too.
 package claat
 
 import (
@@ -510,7 +511,8 @@ func cutComment(text string) (comment, rest string, ok bool) {
 }
 
 // ParseDuration reads hh:mm:ss, mm:ss, a number of minutes (7.5), or numbers with their
-// units (5 min, 1h, 1h30, 1 hour 30 minutes, 90s), rounded up to minutes.
+// units (5 min, 1h, 1h30, 1 hour 30 minutes, 90s), rounded up to minutes. It returns false for
+// other texts and for more than 100,000 minutes.
 func ParseDuration(s string) (time.Duration, bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if strings.Contains(s, ":") {

@@ -17,7 +17,7 @@ func (d definitions) add(l markdown.Definition) {
 }
 
 // carried returns the definitions to which a text can refer and that it lacks, in order of
-// reference. It stops at the byte limit most.
+// reference. It stops after the definition with which the result reaches most bytes.
 func (d definitions) carried(text []byte, most int) []string {
 	if len(d) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func (d definitions) carried(text []byte, most int) []string {
 	each(text, refers)
 	for i := 0; i < len(out) && most > 0; i++ {
 		if markdown.IsFootnote([]byte(out[i])) {
-			each([]byte(out[i]), refers) // definitions can refer to others
+			each([]byte(out[i]), refers) // a footnote can refer to other definitions
 		}
 	}
 	return out

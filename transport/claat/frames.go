@@ -12,7 +12,7 @@ import (
 )
 
 // These patterns match elements that the app does not show. The import replaces a frame or a video
-// of another host with a link, and a button that contains a link with its content.
+// of another host with a link. It replaces a button that contains a link with the button's content.
 var (
 	frame  = regexp.MustCompile(`(?is)<(?:iframe\b[^>]*>.*?</iframe|video\b[^>]*>.*?</video)\s*>`)
 	button = regexp.MustCompile(`(?is)^\s*<button\b[^>]*>(.*)</button\s*>\s*$`)

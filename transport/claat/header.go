@@ -18,11 +18,13 @@ import (
 // header is the part before the title and the steps.
 type header struct {
 	id, summary, author, title string
-	// ignored are keys without an equivalent in a codelab.
+	// ignored lists "feedback link" and "home url", if the header has them. A codelab cannot
+	// represent these keys. Unknown keys are not listed.
 	ignored []string
 }
 
-// set sets a key; only its first value counts.
+// set stores the value of a key. For keys with the same meaning, the first value that is not empty
+// counts.
 func (h *header) set(key, value string) {
 	to := map[string]*string{"id": &h.id, "summary": &h.summary, "description": &h.summary, "author": &h.author, "authors": &h.author, "title": &h.title}[key]
 	switch {
@@ -77,7 +79,7 @@ func (h *header) toml(body []byte) error {
 		}
 		return at(1, 1, "the header is not TOML: %w", err)
 	}
-	for _, key := range slices.Sorted(maps.Keys(values)) { // of two keys with one meaning, the first counts
+	for _, key := range slices.Sorted(maps.Keys(values)) { // sorted, so that the result is always the same
 		value := values[key]
 		var words []string
 		list, ok := value.([]any)

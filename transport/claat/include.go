@@ -15,8 +15,8 @@ type inclusion struct {
 	fragments int
 }
 
-// expand replaces <<file.md>> lines with their fragments, recursively. path lists the including
-// files.
+// expand appends source to out, with the fragments instead of <<file.md>> lines. It does the same
+// with each fragment. path lists the fragments in which source is included, outermost first.
 func (in *inclusion) expand(source []byte, path []string) error {
 	if err := in.still(); err != nil {
 		return err

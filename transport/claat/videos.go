@@ -12,11 +12,12 @@ var (
 	videoElement = regexp.MustCompile(`<video id="([A-Za-z0-9_-]{6,20})">[ \t]*</video>`)
 )
 
-// embedded matches the alternative text of an image that claat replaces with a page.
+// embedded matches the alternative text of an image that claat replaces with an embedded page: the
+// address of the page.
 var embedded = regexp.MustCompile(`^https?://[^\s<>()\[\]]+$`)
 
-// embed returns the image as a link to such a page. Its alternative text is the title of the image,
-// or else the address of the page.
+// embed returns an image that links to a page. picture is the image's address, which a title can
+// follow. The alternative text is the title, or else the address of the page.
 func embed(page, picture string) string {
 	alt := page
 	if _, behind, ok := strings.Cut(picture, " "); ok {

@@ -19,7 +19,8 @@ func (k Key) Zero() bool { return k.text == "" }
 // String redacts the key.
 func (k Key) String() string { return redacted }
 
-// Format redacts the key under every verb but %p, which go vet rejects.
+// Format redacts the key for all verbs except %T and %p, for which fmt does not call it. %T shows
+// only the type, and go vet rejects %p.
 func (k Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
 // LogValue redacts the key.

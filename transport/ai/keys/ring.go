@@ -76,7 +76,7 @@ func NewRing(password, serverKey string, now func() time.Time) (*Ring, error) {
 	return r, nil
 }
 
-// Open decrypts a key that a caller sent. Its error is an Invalid rejection or *Slow.
+// Open decrypts a key. who identifies the caller who sent it. The error is an Invalid rejection or *Slow.
 func (r *Ring) Open(who, text string) (Key, error) {
 	e, err := parse(text)
 	if err != nil {

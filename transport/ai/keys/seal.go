@@ -23,7 +23,7 @@ type Seal struct {
 	purpose []byte
 }
 
-// NewSeal returns a seal under a server's key.
+// NewSeal returns a seal for one purpose. secret is the server's key.
 func NewSeal(secret, purpose string) (*Seal, error) {
 	key := sha256.Sum256([]byte("atelier settings seal\x00" + secret))
 	block, err := aes.NewCipher(key[:])

@@ -33,9 +33,9 @@ type Options struct {
 	Provider string
 	// BaseURL is the address that precedes the protocol's paths, or "" for the default.
 	BaseURL string
-	// Connect bounds the time until the connection is made, and FirstByte the time until the first
-	// event. Idle bounds the time between two events, and Total the time for the whole answer. A
-	// Connect of 0 means no bound.
+	// Connect bounds the time of the TCP connection, and again the time of the TLS handshake. 0
+	// means no bound. FirstByte bounds the time from the call of Ask until the first event, Idle
+	// the time between two events, and Total the time of the whole answer.
 	Connect, FirstByte, Idle, Total time.Duration
 	// MaxConnections bounds the connections to the upstream; 0 means no bound.
 	MaxConnections int
@@ -203,7 +203,8 @@ func (c *Client) send(ctx context.Context, key keys.Key, q *Query) (*http.Respon
 	return c.http.Do(req)
 }
 
-// decode decodes the JSON of an event or of a refusal, and refuses text that is not UTF-8.
+// decode decodes the JSON of an event or of a refusal. It returns errBroken for invalid JSON and
+// for text that is not UTF-8.
 func decode(data []byte, into any) error {
 	if !utf8.Valid(data) || wire.Codec.Unmarshal(data, into) != nil {
 		return errBroken
@@ -211,8 +212,8 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// word returns a short name from an upstream. It returns OTHER for a name of more than 40 bytes, or
-// with characters other than letters and _.
+// word returns a finish reason of the upstream unchanged. It returns OTHER for a reason of more
+// than 40 bytes, or with characters other than ASCII letters and _.
 func word(s string) string {
 	if len(s) > 40 || strings.ContainsFunc(s, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' }) {
 		return "OTHER"

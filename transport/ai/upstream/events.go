@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Bounds of an upstream's answer, in bytes.
+// Bounds of an upstream's answer, in bytes. maxEvent bounds each line and the data of each event.
 const (
 	maxEvent  = 1 << 20
 	maxAnswer = 16 << 20
@@ -56,7 +56,7 @@ func (e *events) next() ([]byte, error) {
 	}
 }
 
-// line reads a line and removes its end.
+// line reads a line and removes its line end. Errors are as in next.
 func (e *events) line() ([]byte, error) {
 	var long []byte
 	for {

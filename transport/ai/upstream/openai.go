@@ -42,7 +42,8 @@ func (openAI) request(base string, key keys.Key, q *Query) (string, http.Header,
 		messages = append(messages, m)
 	}
 	body["messages"] = messages
-	for _, name := range slices.Sorted(maps.Keys(q.Config)) { // of two names of a parameter, the last counts
+	// If Config has a parameter under two names, the name that is last in alphabetical order counts.
+	for _, name := range slices.Sorted(maps.Keys(q.Config)) {
 		v := q.Config[name]
 		if p, known := parameters[name]; known && v != nil {
 			body[p.name] = v

@@ -64,7 +64,7 @@ type Usage struct {
 	Total  int64 `json:"totalTokenCount"`
 }
 
-// sane bounds the upstream's counts.
+// sane limits each count of the upstream to 0 to 2^40. For nil it returns nil.
 func (u *Usage) sane() *Usage {
 	if u == nil {
 		return nil

@@ -98,8 +98,8 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller
 // maxToken bounds an ID token, in bytes.
 const maxToken = 16 << 10
 
-// exchangeFailed keeps only the refusal's standard error code. The rest of the response is not
-// trusted.
+// exchangeFailed keeps only the status and the standard error code of a refusal. The rest of the
+// response is not trusted.
 func exchangeFailed(err error) error {
 	var refused *oauth2.RetrieveError
 	if !errors.As(err, &refused) {

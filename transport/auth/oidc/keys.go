@@ -16,8 +16,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Lifetime of the provider's keys: as stated by the provider, within these bounds. After this
-// lifetime a withdrawn key is not accepted.
+// Lifetime of the provider's keys: as stated by the provider, within these bounds. A key that the
+// provider has withdrawn is accepted until the end of this lifetime at most.
 const (
 	minKeys = time.Minute // also the default
 	maxKeys = time.Hour

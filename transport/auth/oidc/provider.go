@@ -41,8 +41,9 @@ const (
 	fresh = time.Hour
 	// pause is the time without a new discovery after one has failed.
 	pause = 5 * time.Second
-	// atOnce bounds the concurrent sign-ins that send requests to the provider, and eachAtOnce
-	// bounds them per address. Browsers with an earlier login have knownAtOnce additional places.
+	// atOnce bounds the concurrent sign-ins that send requests to the provider. Browsers with an
+	// earlier login have knownAtOnce additional places. eachAtOnce bounds the sign-ins per network
+	// address, or per browser with an earlier login.
 	atOnce, eachAtOnce, knownAtOnce = 16, 2, 8
 	// maxUsed bounds the stored records of completed sign-ins.
 	maxUsed = 20_000
@@ -59,12 +60,13 @@ const (
 	// Busy: too many people are signing in concurrently, or the caller has no attempts left.
 	Busy Reason = "busy"
 	// Expired: the sign-in took too long, was begun in another browser, or was already completed.
+	// Finish also returns it while maxUsed sign-ins are recorded.
 	Expired Reason = "expired"
 	// Denied: the provider sent an error or no code.
 	Denied Reason = "denied"
 	// Invalid: the provider refused the code, or its response or token does not verify.
 	Invalid Reason = "invalid"
-	// Unverified: the provider has not verified the address, or sends no address.
+	// Unverified: the provider has not verified the address, or sends no valid address.
 	Unverified Reason = "unverified"
 	// NotAllowed: the address is not permitted to sign in.
 	NotAllowed Reason = "not_allowed"
@@ -169,7 +171,7 @@ func (p *Provider) learn(ctx context.Context) error {
 	f, err := p.ask(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.cfg.Now() // the answer may have taken longer than the pause
+	now := p.cfg.Now() // after the answer, which can take longer than the pause
 	if err != nil {
 		p.tried = now
 		return err

@@ -55,7 +55,7 @@ func (s *Server) Asked() []Question {
 	return append([]Question(nil), s.asked...)
 }
 
-// Last returns the newest question.
+// Last returns the newest question, or the zero Question if there is none.
 func (s *Server) Last() Question {
 	all := s.Asked()
 	if len(all) == 0 {
@@ -87,7 +87,7 @@ type Answer struct {
 	begun  bool
 }
 
-// Gone is closed when the client has left.
+// Gone returns a channel that is closed when the client has disconnected.
 func (a *Answer) Gone() <-chan struct{} { return a.r.Context().Done() }
 
 // Refuse answers with a status. headers are alternating names and values.

@@ -40,7 +40,7 @@ type Provider struct {
 	Lie func(Claims)
 	// Sign signs the ID token. If it is nil, the published key signs.
 	Sign func(Claims) string
-	// Answers replaces the response of a path.
+	// Answers contains, by path, the handlers that replace the provider's own responses.
 	Answers map[string]http.HandlerFunc
 	// Away makes the provider unreachable.
 	Away atomic.Bool
