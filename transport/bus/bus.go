@@ -65,7 +65,7 @@ var nodeName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // CheckNode returns an error if the name of a node is invalid.
 func CheckNode(name string) error {
 	if !nodeName.MatchString(name) {
-		return fmt.Errorf("%q is not a name for a node: letters, digits, - and _, at most 64", name)
+		return fmt.Errorf("invalid node name %q: use 1 to 64 letters, digits, - and _", name)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (b *Bus) connect() error {
 	b.server = s
 	s.Start()
 	if !s.ReadyForConnections(startTime) {
-		return fmt.Errorf("cluster.listen: messages between nodes cannot start on %s: is the address taken?", o.Listen)
+		return fmt.Errorf("cluster.listen: the embedded server did not start on %s in time; check that the address is free", o.Listen)
 	}
 	b.conn, err = nats.Connect("", append(options, nats.InProcessServer(s), nats.UserInfo("atelier", b.key))...)
 	return err
@@ -103,7 +103,7 @@ func (b *Bus) newServer() (*server.Server, error) {
 	}
 	number, err := strconv.Atoi(port)
 	if err != nil {
-		return nil, fmt.Errorf("cluster.listen: port %q", port)
+		return nil, fmt.Errorf("cluster.listen: the port %q is not a number", port)
 	}
 	if number == 0 {
 		number = server.RANDOM_PORT

@@ -124,7 +124,8 @@ func allOfRefs(node map[string]any) (refs []string) {
 // metaRef parses a reference to a variant of a meta schema, such as
 // ../meta/capability.json#/$defs/platform_schema. It accepts the published meta schemas and copies
 // of them. A copy is a document that has the file name of a meta schema and the variant, and is not
-// an entity. If a copy omits parts, the rules for variants report this.
+// an entity. If a copy omits parts, the rules for variants report this. For any other reference
+// metaRef returns unknown.
 func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant string) {
 	file, fragment, _ := strings.Cut(ref, "#")
 	c = category(strings.TrimSuffix(path.Base(file), ".json"))
@@ -164,8 +165,8 @@ func (l *linter) protocols(address string) bool {
 	return false
 }
 
-// demanded contains the members that each variant must require, in addition to those of its
-// category.
+// demanded contains the members that each variant must require. The variants of a payment handler
+// must also require an id.
 var demanded = map[string][]string{
 	schema.PlatformVariant: {"version", "spec", "schema"},
 	schema.BusinessVariant: {"version"},

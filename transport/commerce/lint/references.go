@@ -9,7 +9,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// references checks that every $ref of a schema resolves, and that following them terminates.
+// references checks that every $ref and $dynamicRef of a schema resolves, and that a validator that
+// follows them terminates.
 func (s *subject) references() {
 	schema.Walk(s.doc.Value, func(pointer string, node map[string]any) {
 		for _, keyword := range []string{"$ref", "$dynamicRef"} {

@@ -43,9 +43,10 @@ func (s *subject) profile() {
 	}
 }
 
-// side returns whether a document is a platform's profile, a business's profile or an answer, or ""
-// if this is not clear. An answer has other members besides ucp. Every entry of a platform has spec
-// and schema. In a business's entries they are optional.
+// side returns the side whose declarations a document contains, or "" if this is not clear. A
+// document with other members besides ucp is an answer. Options.As states the side of a profile. An
+// entry without spec or schema is an entry of a business, because in a platform's entries both are
+// required.
 func (s *subject) side(holder map[string]any) Side {
 	if s.root["ucp"] != nil && len(s.root) > 1 {
 		return answer
@@ -125,7 +126,7 @@ type entry struct {
 
 // check checks an entry against the conventions. If the entry has no findings, check also checks
 // the entry against its schema. seen contains the entries already checked under the same name. ids
-// contains the payment handlers of the whole profile.
+// maps the ids of the profile's payment handlers to the positions of their entries.
 func (e entry) check(side Side, seen map[string]bool, ids map[string]string) {
 	before := len(e.found)
 	e.conventions(seen, ids)

@@ -36,7 +36,7 @@ var ofRuns = []Rule{
 	{"io", Error, "a file can be read"},
 	{"usage", Error, "the arguments of the command are valid"},
 	{"too-much-work", Error, "a run stays within its time and memory"},
-	{"composition", Error, "schemas fit together"},
+	{"composition", Error, "schemas can be resolved and composed"},
 	{"payload-invalid", Error, "a payload fits its schema"},
 }
 
@@ -77,7 +77,7 @@ var ofDocuments = []Rule{
 	{"ref-cycle", Error, "a schema does not apply itself to the same value endlessly"},
 	{"ref-unchecked", Advice, "every referenced address is available"},
 
-	{"visibility-value", Error, naming.And(schema.RequestKey, schema.ResponseKey) + " say " + naming.Or(schema.Visibilities...)},
+	{"visibility-value", Error, "the values of " + naming.And(schema.RequestKey, schema.ResponseKey) + " are " + naming.Or(schema.Visibilities...)},
 	{"visibility-operation", Warning, "annotations name operations of the protocol"},
 	{"visibility-unknown", Warning, "no other ucp_ annotation is used"},
 	{"requires-shape", Error, "requires has ranges of versions"},
@@ -93,7 +93,7 @@ var ofDocuments = []Rule{
 	{"profile-malformed", Error, "a profile has the members it needs"},
 	{"transport-missing", Error, "service entries state their transport"},
 	{"transport-unknown", Error, "the transport is a known one"},
-	{"transport-field", Error, "a service entry has what its transport needs"},
+	{"transport-field", Error, "a service entry has the members that its transport needs"},
 	{"declaration-name", Error, "a declared schema has the declared name"},
 	{"declaration-version", Error, "a declared schema has the declared version"},
 	{"declaration-id", Error, "a declared schema has the declared address as $id"},

@@ -32,9 +32,9 @@ type capability struct {
 // Follow finds the schemas of a payload. It looks at the address in an entry, or otherwise in the
 // library and among the published schemas, by name and version. A schema's name and version must be
 // those of the entry. If a name has several entries, the latest version counts. For a payload
-// without capabilities Follow returns ErrSilent. Other errors name the entry that is malformed
-// (*MalformedError), whose schema is not found, or that extends nothing in the payload. Follow also
-// fails if every capability extends another one.
+// without capabilities Follow returns ErrSilent. Other errors name an entry that is malformed
+// (*MalformedError), has no matching schema, or extends nothing in the payload. Follow also fails
+// if every capability extends another one.
 func Follow(lib *schema.Library, payload any) (*Followed, error) {
 	object, _ := payload.(map[string]any)
 	ucp, _ := object["ucp"].(map[string]any)

@@ -54,13 +54,14 @@ type Handler struct {
 	Config            map[string]any
 }
 
-// DefaultBusiness returns the profile of a server without a configured one. It has the published
-// capabilities at the current release, and the shopping service and the tokenization handler below
-// address. Clients reach the server at address.
+// DefaultBusiness returns the profile of a server without a configured one. It has the capabilities
+// checkout, fulfillment, discount and order at the current release. It also has the shopping
+// service, and the tokenization handlers for production and sandbox. Clients reach the server at
+// address.
 //
 // The server serves every address in the profile. Schemas are below schemaBase, or below
 // address/schemas if schemaBase is "". If address is "", the profile contains neither services nor
-// handlers, and refers to no schemas.
+// handlers, and its capabilities state no schemas.
 func DefaultBusiness(schemaBase, address string) BusinessConfig {
 	address = strings.TrimSuffix(address, "/")
 	c := BusinessConfig{SchemaBase: cmp.Or(schemaBase, schema.DefaultBase), Version: schema.Release, Capabilities: offered("")}

@@ -26,9 +26,9 @@ const (
 	maxBody = 1 << 20
 	// negotiateFor is the time limit of a negotiation, including its fetches.
 	negotiateFor = 15 * time.Second
-	// atOnce bounds the concurrent negotiations, and fetchAtOnce those that fetch from other
-	// servers. eachAtOnce and fetchEach bound those that one address requests. A profile can take
-	// some megabytes of memory.
+	// atOnce bounds the concurrent negotiations, and eachAtOnce bounds them per client address.
+	// fetchAtOnce and fetchEach do the same for the negotiations that fetch from other servers. A
+	// profile can take some megabytes of memory.
 	atOnce, eachAtOnce     = 32, 16
 	fetchAtOnce, fetchEach = 16, 2
 )

@@ -30,7 +30,8 @@ func BriefMessage(s string) string { return cut(s, maxMessage) }
 // BriefList joins the first names with commas.
 func BriefList(names []string) string { return enumerate(names, maxListed, Brief) }
 
-// enumerate joins the results of format for the first entries with commas.
+// enumerate joins the results of format with commas, for the first most entries. If there are more,
+// an ellipsis follows.
 func enumerate[T any](list []T, most int, format func(T) string) string {
 	words := make([]string, 0, min(len(list), most+1))
 	for i, entry := range list {

@@ -149,7 +149,8 @@ func (b *bundler) finish(root map[string]any) error {
 	return nil
 }
 
-// refer returns the reference inside the bundle to a target that is reached in a dynamic scope.
+// refer returns a reference to a target that is reached in a dynamic scope. It leads to a place in
+// the bundle, or to an absolute address if the bundle does not include the target's document.
 func (b *bundler) refer(t Target, from scope) (string, error) {
 	if t.Resource == nil {
 		return t.External, nil

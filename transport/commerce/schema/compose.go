@@ -21,10 +21,11 @@ type ComposeOptions struct {
 }
 
 // Compose applies extensions to a base. A value that is valid for the result is also valid for the
-// base and for the additions of every extension. The additions are under $defs[<parent's name>].
-// The order of the extensions does not matter. Errors are those of Bundle. They also name an
-// extension that does not fit, has a missing parent, or has unmet requirements
-// (transport/commerce/RULES.md, "Variants").
+// base and for the additions of every extension. The additions are under $defs[<parent's name>]. If
+// the view has a direction, the annotations then decide which members are omitted and required. The
+// order of the extensions does not matter. Errors are as in Bundle. They can also name an extension
+// that does not fit, has a missing parent, or has unmet requirements (transport/commerce/RULES.md,
+// "Variants").
 func Compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeOptions) (map[string]any, error) {
 	if err := opts.View.Check(); err != nil {
 		return nil, err

@@ -33,8 +33,8 @@ type spot struct {
 	pointer  string
 }
 
-// Costs caches results per schema, so that checking many schemas with common references takes
-// linear time.
+// Costs caches the number of steps of each schema, so that checking many schemas with common
+// references takes linear time.
 type Costs struct {
 	library *Library
 	known   map[spot]int

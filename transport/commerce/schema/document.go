@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Read parses a file. Errors other than *SyntaxError are those of the file system.
+// Read parses a file. Errors other than *SyntaxError are errors of the file system, or report that
+// the path is not a regular file.
 func Read(path string) (*Document, error) {
 	info, err := os.Stat(path)
 	if err != nil {

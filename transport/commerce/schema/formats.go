@@ -34,8 +34,8 @@ var checkRegex = ofText(func(text string) error {
 	return err
 })
 
-// ownFormats replaces the names of formats with those of our own checks. It returns the same schema
-// if it has none of these formats.
+// ownFormats replaces the names of the formats in formatChecks with the names of our own checks. It
+// returns the schema itself if the schema has none of these formats.
 func ownFormats(schema any) any {
 	found := false
 	Walk(schema, func(_ string, node map[string]any) {

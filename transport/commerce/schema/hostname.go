@@ -22,7 +22,7 @@ const (
 // on neighbouring characters.
 var internationalLabel = idna.New(idna.ValidateLabels(true), idna.CheckHyphens(true), idna.CheckJoiners(true), idna.BidiRule(), idna.StrictDomainName(true))
 
-var errLabel = errors.New("a label is not one of a host name")
+var errLabel = errors.New("it has a label that is not valid in a host name")
 
 func checkHostname(text string) error {
 	if len(text) > maxHostname {

@@ -36,8 +36,8 @@ type keyword struct {
 // Named reports whether the subschemas have names or indices.
 func (k keyword) Named() bool { return k.shape != single }
 
-// keywords are all keywords of draft 2020-12 with subschemas. The value of any other keyword is
-// data, even if it looks like a schema.
+// keywords are all keywords of draft 2020-12 with subschemas, and definitions, the name of $defs in
+// earlier drafts. The value of any other keyword is data, even if it looks like a schema.
 var keywords = map[string]keyword{
 	"$defs":                 {Nowhere, byName},
 	"definitions":           {Nowhere, byName},
@@ -107,7 +107,8 @@ func (k keyword) Each(value any, visit func(token string, child any)) {
 	}
 }
 
-// Map returns the value of a keyword with every subschema replaced.
+// Map returns the value of a keyword with every subschema replaced. A keyword whose whole value is
+// true or false stays unchanged.
 func (k keyword) Map(value any, replace func(token string, child any) (any, error)) (any, error) {
 	switch v := value.(type) {
 	case map[string]any:

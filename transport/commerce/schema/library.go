@@ -39,7 +39,7 @@ type LibraryOptions struct {
 type Library struct {
 	ctx    context.Context
 	opts   LibraryOptions
-	roots  []string // Folders, by name and with links resolved
+	roots  []string // the opened folders, as given and with links resolved
 	byFile map[string]*Resource
 	// byName indexes byFile by name and version. It is empty until the first use.
 	byName map[[2]string]*Resource

@@ -31,8 +31,8 @@ func compilePattern(source string) (*expression, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a regular expression of ECMA-262: %w", cut(source, maxWord), err)
 	}
-	// This engine compiles every pattern, because RE2 also accepts patterns that are invalid in
-	// ECMA-262.
+	// The backtracking engine compiles every pattern, because RE2 also accepts patterns that are
+	// invalid in ECMA-262.
 	backtrack, err := regexp2.Compile(t.ecma, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
 		reason, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), " in `")

@@ -65,9 +65,9 @@ func (r reader) read(e *jsonschema.ValidationError) []Problem {
 		if len(k.Subschemas) == 0 {
 			return r.nearest(e, at)
 		}
-		return []Problem{{at, "fits more than one of the shapes of which it may have one"}}
+		return []Problem{{at, "matches more than one of the shapes, but must match exactly one"}}
 	case *kind.Not:
-		return []Problem{{at, "has a shape that is ruled out"}}
+		return []Problem{{at, "matches a shape that is not allowed"}}
 	case *kind.PropertyNames:
 		return []Problem{{r.holder(len(e.InstanceLocation), k.Property), r.memberName(e, k.Property)}}
 	}

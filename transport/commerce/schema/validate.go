@@ -152,7 +152,8 @@ var draft2020 = sync.OnceValue(func() *Validator {
 	return &Validator{jsonschema.NewCompiler().MustCompile(Draft)}
 })
 
-// Draft2020 returns the reasons why a value is not a schema of draft 2020-12.
+// Draft2020 returns the reasons why a value is not a schema of draft 2020-12, or else its invalid
+// regular expressions.
 func Draft2020(value any) []Problem {
 	if list := draft2020().Check(value); len(list) > 0 {
 		return list

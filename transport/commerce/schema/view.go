@@ -73,7 +73,7 @@ func (v View) carry(node map[string]any) (omitted []string, required []any, err 
 	properties, _ := node["properties"].(map[string]any)
 	listed, _ := node["required"].([]any)
 	dropped := map[string]bool{}
-	for _, name := range slices.Sorted(maps.Keys(properties)) { // the same fault is reported each time
+	for _, name := range slices.Sorted(maps.Keys(properties)) { // sorted, so that the same fault is reported each time
 		property, ok := properties[name].(map[string]any)
 		if !ok {
 			continue

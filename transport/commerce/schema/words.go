@@ -26,7 +26,7 @@ func describeFailure(k jsonschema.ErrorKind) string {
 	case *kind.Const:
 		return fmt.Sprintf("must be %s, is %s", value(k.Want), value(k.Got))
 	case *kind.Pattern:
-		// Patterns guard card numbers and codes, so the value is not repeated.
+		// The value can be a card number or a code, so it is not repeated.
 		return "does not match the pattern " + cut(k.Want, maxWord)
 	case *kind.Format:
 		return fmt.Sprintf("%s is not a valid %s", value(k.Got), cut(strings.TrimPrefix(k.Want, ownFormat), maxWord))
