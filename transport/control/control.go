@@ -106,7 +106,7 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// Close stops listening, and cuts off requests in progress.
+// Close stops listening, and closes all connections without waiting for requests in progress.
 func (s *Server) Close() error {
 	defer s.release()
 	now, cancel := context.WithCancel(context.Background())
@@ -213,7 +213,8 @@ func (c *Client) Call(method, path string, body, out any) error {
 	})
 }
 
-// Send sends any body, and passes the response to read.
+// Send sends any body, and passes the response to read. kind is the body's media type. A refusal is
+// an error with the server's text.
 func (c *Client) Send(method, path, kind string, body io.Reader, read func(answer io.Reader) error) error {
 	req, err := http.NewRequestWithContext(context.Background(), method, "http://control"+path, body)
 	if err != nil {

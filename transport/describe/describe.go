@@ -232,7 +232,7 @@ func (d describer) plain(f reflect.StructField, t reflect.Type) *Schema {
 		return s // any value
 	}
 	if s.Type == nil {
-		panic("a tag must say what " + f.Name + " is: " + t.String() + " does not")
+		panic(f.Name + " needs a tag that describes its type " + t.String())
 	}
 	return s
 }

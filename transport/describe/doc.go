@@ -4,11 +4,11 @@
 //
 // The name, the type, and whether a member can be missing or null follow from the field:
 //
-//	Votes  int      `json:"votes"`             // an integer of at least 0, always there
+//	Votes  int      `json:"votes"`             // an integer of at least 0, never missing
 //	StepID *string  `json:"step_id"`           // a string or null
-//	Place  string   `json:"place,omitempty"`   // a string, or not there
+//	Place  string   `json:"place,omitempty"`   // a string, or missing
 //	Words  []Word   `json:"words"`             // a list of the component of Word
-//	Ends   **string `json:"ends,omitempty"`    // a string, null, or not there
+//	Ends   **string `json:"ends,omitempty"`    // a string, null, or missing
 //	*Word                                      // its members, none of which is required
 //
 // Tags describe everything else. Tags on a list or map describe its elements. Only items, unique,

@@ -9,8 +9,9 @@ import (
 
 // Missing returns the first required member of a decoded body that the body does not contain, as in
 // "steps[2].title", or "" if no member is missing. into is a pointer to the body. Missing finds
-// only pointers, slices and maps, because only these are nil if the body lacks the member. It
-// ignores members that Body does not require or that can be null. It is safe for concurrent use.
+// only pointers, slices and maps, because only these are nil if the body lacks the member. It also
+// searches embedded structs and lists of structs, but not the members of other structs. It ignores
+// members that Body does not require or that can be null. It is safe for concurrent use.
 func Missing(into any) string {
 	v := reflect.ValueOf(into).Elem()
 	if v.Kind() != reflect.Struct {

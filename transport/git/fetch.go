@@ -143,7 +143,7 @@ func (r *Repository) Answer(f *Fetch) (*Answer, error) {
 		return nil, err
 	}
 	for _, id := range f.wants {
-		if all[id] == nil { // an earlier tip is accepted, because a push can come between two requests
+		if all[id] == nil { // all commits of the history are accepted, because a branch can move between two requests
 			return nil, code.Fault("upload-pack: not our ref %s", id)
 		}
 	}

@@ -121,7 +121,7 @@ func (ps *Packs) get(plan *Plan) (*pack, error) {
 // make builds a pack and adds it to the cache. A pack that failed is removed from the cache.
 func (ps *Packs) make(key string, p *pack, plan *Plan) {
 	defer close(p.ready)
-	p.err = errors.New("making a pack panicked") // for waiting requests, if building panics
+	p.err = errors.New("building a pack panicked") // for waiting requests, if building panics
 	defer func() {
 		ps.mu.Lock()
 		defer ps.mu.Unlock()

@@ -23,8 +23,8 @@ type Push struct {
 	refs     []string // of the commands, under the client's names
 }
 
-// ParsePush parses the commands of a push. If HasPack is true, a pack follows the commands. The
-// errors of ParsePush are *code.Problem, or those of r.
+// ParsePush parses the commands of a push from r. If HasPack then returns true, a pack follows the
+// commands. The errors are *code.Problem, or errors of r.
 func ParsePush(r io.Reader) (*Push, error) {
 	p := &Push{}
 	l := lines{r}
@@ -80,7 +80,7 @@ func known(id string) string {
 func (p *Push) Check() error {
 	for i, c := range p.Commands {
 		if !strings.HasPrefix(p.refs[i], BranchPrefix) {
-			return code.Fault("only branches are kept here")
+			return code.Fault("this server stores only branches")
 		}
 		if err := code.CheckName(c.Branch); err != nil {
 			return err

@@ -129,7 +129,7 @@ func Unpack(pack io.ReaderAt, size int64, file *os.File, base func(name string) 
 		}
 	}
 	if len(u.byName)+len(u.byPlace) > 0 {
-		return nil, code.Fault("the pack has deltas of objects that are not here")
+		return nil, code.Fault("the pack has deltas whose base is missing")
 	}
 	return p, nil
 }
@@ -363,7 +363,7 @@ func (u *unpacking) next(in *counted) error {
 		name := hex.EncodeToString(id)
 		u.byName[name] = append(u.byName[name], d)
 	case 4:
-		return code.Fault("tags are not kept here")
+		return code.Fault("this server stores no tags")
 	default:
 		return errPack
 	}

@@ -154,7 +154,7 @@ func TestUnstorablePushesAreRefused(t *testing.T) {
 	g.fails(dir, []string{"push", "-q", "origin", ":main"}, "the branch main cannot be removed")
 	g.fails(dir, []string{"push", "-q", "origin", "HEAD:refs/heads/Upper"}, "a name must match")
 	g.run(dir, "tag", "v1")
-	g.fails(dir, []string{"push", "-q", "origin", "v1"}, "only branches are kept here")
+	g.fails(dir, []string{"push", "-q", "origin", "v1"}, "this server stores only branches")
 	if now := g.run(dir, "ls-remote", "origin"); now != before {
 		t.Errorf("the remote refs are now\n%s", now)
 	}
