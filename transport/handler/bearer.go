@@ -140,8 +140,8 @@ func (c *call) sign(p *participant.Participant, keyID, scope string, now time.Ti
 
 var errKid = errors.New("unknown key")
 
-// verify returns the participant of an access token, and those of the token's scopes that the
-// participant still has. It returns nil if the token, the participant or the key is not valid.
+// verify returns the participant of an access token, and the scopes that both the token and the
+// participant have. It returns nil if the token, the participant or the key is not valid.
 func (c *call) verify(view *participant.View, bearer string) (*participant.Participant, []string) {
 	var in claims
 	_, err := jwt.ParseWithClaims(bearer, &in, func(t *jwt.Token) (any, error) {

@@ -114,7 +114,7 @@ func (b *base) specify(root string) specification {
 			Text:        d.AcknowledgementText, Version: d.AcknowledgementVersion,
 		},
 		Encryption: encryptionText{
-			About:  "Instead of tokenizing, a platform may encrypt to the key that a business published (JWE; ECDH-ES+A256KW or RSA-OAEP-256 with A256GCM). The payload is {checkout_id, credential}, and the business refuses a payload for another checkout.",
+			About:  "Instead of tokenizing, a platform can encrypt to the key that a business published (JWE; ECDH-ES+A256KW or RSA-OAEP-256 with A256GCM). The payload is {checkout_id, credential}, and the business refuses a payload for another checkout.",
 			KeyURL: here + "/keys/{identity}",
 		},
 		OpenAPI: here + "/openapi.json",
@@ -235,8 +235,8 @@ func stable(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// public responds with a document that anyone may cache for a while, or with 304 if the client has
-// the document.
+// public responds with a document that anyone can cache for 60 seconds, or with 304 if the client
+// has the document.
 func (c *call) public(contentType string, document []byte) error {
 	sum := sha256.Sum256(document)
 	if c.Fresh(base64.RawURLEncoding.EncodeToString(sum[:16]), "public, max-age=60") {

@@ -53,7 +53,7 @@ var (
 	errFormType     = &refusal{status: fasthttp.StatusUnsupportedMediaType, code: "invalid_request", content: "the body must be application/x-www-form-urlencoded"}
 	errUnauthorized = &refusal{status: fasthttp.StatusUnauthorized, code: "unauthorized", content: "a valid bearer token is required"}
 	errScope        = &refusal{status: fasthttp.StatusForbidden, code: "insufficient_scope", content: "this key's scopes do not allow the operation"}
-	errNotForThem   = &refusal{status: fasthttp.StatusForbidden, code: "participant_not_authorized", content: "the caller may not act for this identity"}
+	errNotForThem   = &refusal{status: fasthttp.StatusForbidden, code: "participant_not_authorized", content: "the caller is not allowed to act for this identity"}
 	errNotAcked     = &refusal{status: fasthttp.StatusForbidden, code: "participant_not_authorized", content: "the caller has not acknowledged the security duties of receiving credentials"}
 	errNoKey        = &refusal{status: fasthttp.StatusNotFound, code: "not_found", content: "no encryption key is published for this identity"}
 )

@@ -7,7 +7,7 @@ import (
 	"atelier/transport/handler/encrypted"
 )
 
-// getKey returns the public key to which credentials for a participant are encrypted. Anyone may
+// getKey returns the public key to which credentials for a participant are encrypted. Anyone can
 // read it.
 func (c *call) getKey() error {
 	var p *participant.Participant

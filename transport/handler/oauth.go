@@ -45,7 +45,7 @@ func (c *call) accessToken() error {
 			return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "authenticate in one way, not two")
 		}
 		if id != "" && id != basicID {
-			return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "client_id is given twice, and not the same")
+			return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "client_id in the form differs from the Authorization header")
 		}
 		id, secret = basicID, basicSecret
 	}

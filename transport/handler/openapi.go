@@ -109,7 +109,7 @@ var (
 	etag      = describedHeader{Description: "Changes with the document.", Required: true, Schema: text}
 )
 
-// headersOf returns the headers of a response with that status.
+// headersOf returns the headers of a response with a status. tagged adds the entity tag.
 func headersOf(status int, tagged bool) map[string]describedHeader {
 	h := map[string]describedHeader{"X-Request-Id": requestID}
 	switch {

@@ -94,7 +94,7 @@ func operations() []operation {
 		{
 			Method: "POST", Path: "/detokenize", Name: "detokenize", Handle: (*call).detokenize, Scope: participant.ScopeDetokenize,
 			Offered: func(b *base) bool { return b.Detokenize },
-			Line:    "Returns the credential to the bound participant, or to one that may act for it.",
+			Line:    "Returns the credential to the bound participant, or to a participant that has its grant.",
 			ID:      "detokenize", Tag: "operations", Summary: "Turn a token back into its credential",
 			About: "Scope detokenize, and the caller's acknowledgement. The use and its audit record are on disk before the answer. At most once under single_use: if the response is lost, the credential is not returned again.",
 			Takes: takes("UseRequest"), Gives: gives("the credential as it was given", jsonType, describe.Ref("Credential")), Refuses: []int{404, 410},
@@ -115,7 +115,7 @@ func operations() []operation {
 		},
 		{
 			Method: "POST", Path: "/sessions/{checkout_id}/end", Name: "session_end", Handle: (*call).endSession, Scope: participant.ScopeDetokenize,
-			Line: "Ends a checkout session and all its tokens for good.",
+			Line: "Ends a checkout session and all its tokens permanently.",
 			ID:   "endSession", Tag: "operations", Summary: "End a checkout session and all its tokens",
 			About:      "Scope detokenize. For good: tokenize for it answers session_ended. Ending it again is fine. A delegate names the participant in the body.",
 			Parameters: []describe.Parameter{{Name: "checkout_id", In: "path", Required: true, Schema: &describe.Schema{Type: "string", MinLength: 1, MaxLength: maxCheckout}}},
@@ -136,7 +136,7 @@ func operations() []operation {
 		},
 		{
 			Method: "POST", Path: "/oauth/token", Name: "oauth_token", Handle: (*call).accessToken, Open: true,
-			Line: "Gives an access token to an OAuth 2.0 client.",
+			Line: "Issues an access token to an OAuth 2.0 client.",
 			ID:   "accessToken", Tag: "oauth", Summary: "Access token for an OAuth 2.0 client",
 			About:   "RFC 6749, section 4.4. The client authenticates in the form or by HTTP Basic.",
 			Takes:   &content{Media: "application/x-www-form-urlencoded", Schema: describe.Body(components, reflect.TypeFor[oauthForm]())},

@@ -74,8 +74,9 @@ type Config struct {
 	Bodies *wire.BodyBudget
 	// Origins lists the origins with pages that may read responses.
 	Origins Origins
-	// Valid is called after an operation, before its response is sent. An error means that the data
-	// in the response may no longer be valid. A nil function means that data is always valid.
+	// Valid is called after a successful operation, before its response is sent. An error means
+	// that the data in the response can be stale, so the error is sent instead. A nil function
+	// means that data is always valid.
 	Valid  func() error
 	Logger *slog.Logger
 	Now    func() time.Time

@@ -13,9 +13,9 @@ import (
 const wholeList = 1 << 20
 
 // JSONList responds 200 with a list. Its values are generated and encoded one by one. A list of
-// more than a megabyte is generated while it is sent, so that a list of a hundred thousand values
-// is never in memory. The iteration over values lasts until the response has been sent. It must not
-// panic, because the response would break off.
+// more than wholeList bytes is generated while it is sent, so that a list of a hundred thousand
+// values is never in memory. The iteration over values then lasts until the response has been sent.
+// It must not panic, because the response would break off.
 func JSONList[T any](r *Exchange, values iter.Seq[T]) error {
 	next, stop := iter.Pull(values)
 	l := &list{r: r, stop: stop, buf: []byte{'['}}
