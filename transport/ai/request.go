@@ -155,7 +155,7 @@ func about(q *upstream.Query, v *codelab.View, step int, admin bool) {
 var errTools = durable.Reject(durable.Forbidden, "only facilitators can send tools")
 
 // read decodes a request, and checks it and its sender. An attendee's question without a codelab is
-// a question about the attendee's own codelab.
+// a question about the only codelab in which the attendee is registered.
 func (s *Service) read(r *rest.Request) (*upstream.Query, *body, error) {
 	raw, err := r.JSONBody()
 	if err != nil {

@@ -203,7 +203,7 @@ func (k *keeper) picture(file string) func(data string) (string, error) {
 		u, reason, code, err := k.take(files.Images, "", from)
 		switch {
 		case errors.Is(err, errUnpacked):
-			return "", invalid("the pictures in the text are larger than %d MiB", maxUnpacked>>20)
+			return "", invalid("the file and the pictures in its text are larger than %d MiB together", maxUnpacked>>20)
 		case err != nil:
 			return "", err
 		case u == nil:

@@ -137,7 +137,8 @@ type Login struct {
 	Address, UserAgent string
 }
 
-// GrantAdmin issues a session id with the grant of the owner, a facilitator or an assistant.
+// GrantAdmin issues a session id with the grant of the owner, a facilitator or an assistant. The
+// new id replaces the session id of old, if any.
 func (a *Authenticator) GrantAdmin(old Identity, l Login) (Issued, error) {
 	id, now := Random(24), a.Now()
 	g := &loginpb.AdminGrant{
@@ -158,7 +159,7 @@ func (a *Authenticator) GrantAdmin(old Identity, l Login) (Issued, error) {
 }
 
 // GrantAttendee issues a session id with the grant of an attendee. name and generation are the
-// attendee's.
+// attendee's. The new id replaces the session id of old, if any.
 func (a *Authenticator) GrantAttendee(old Identity, codelab, attendee, name string, generation uint32) (Issued, error) {
 	id := Random(24)
 	last, err := a.Sessions.GrantAttendee(old.SessionID, id, name, login.AttendeeGrant{

@@ -165,7 +165,7 @@ func (l *Library) ByID(id string) (*Resource, error) {
 		}
 	}
 	if l.opts.Fetcher == nil {
-		return nil, &RefError{Kind: RefUnknown, Ref: id, Reason: "no document with this address is at hand"}
+		return nil, &RefError{Kind: RefUnknown, Ref: id, Reason: "no document with this address is available"}
 	}
 	if e, ok := l.failed[id]; ok {
 		return nil, &e
