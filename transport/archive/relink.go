@@ -233,8 +233,8 @@ func unescaped(s string) string {
 	return norm.NFC.String(plain)
 }
 
-// at returns the file of the archive at a relative address, if any. An absolute path is relative to
-// the archive, or to a folder around the text.
+// at returns the path of the archive's file at a relative address, or "". An address that begins
+// with a slash is relative to the archive, or to one of the folders that contain the text.
 func (k *keeper) at(l link, dir string) string {
 	for _, p := range []string{l.path, l.whole} {
 		dirs := []string{dir}

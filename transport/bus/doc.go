@@ -7,7 +7,7 @@
 // external one. Messages are commands whose permissions were already checked. Except for the
 // greetings, in which nodes exchange their sessions, a message is therefore accepted only if
 //
-//   - a node that knows the cluster's secret made it, in its current session (peers.go), for this
+//   - a node that has the cluster's secret made it, in its current session (peers.go), for this
 //     subject and reply subject;
 //   - its serial arrives for the first time (window.go);
 //   - a request or an answer was made for this node's current session.

@@ -7,9 +7,8 @@
 //
 // A client gets only objects of its Repository. It can request only commits in the history of the
 // references. It cannot find out whether other commits or objects exist, neither by wants nor by
-// haves.
-// Packs contain whole objects, without deltas. Packs builds each pack once for all concurrent equal
-// requests, in an unnamed file, and caches it.
+// haves. Packs contain whole objects, without deltas. Packs builds each pack once for all
+// concurrent equal requests, in an unnamed file, and caches it.
 //
 // # Pushing
 //

@@ -28,7 +28,7 @@ type Ref struct{ Branch, ID string }
 type Commit struct {
 	ID      string
 	Content []byte
-	// Files is the stored commit with the same files, see code.Repository.
+	// Files is the id of the stored commit with the same files, see code.Repository.
 	Files string
 
 	parents []string
@@ -105,7 +105,8 @@ func NameOf(kind code.ObjectKind, content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Snapshot is a state of files, served without its history.
+// Snapshot is a state of files, served without its history. Tree is the hash of its Git tree, and
+// Files has the same meaning as in Commit.
 type Snapshot struct{ Branch, Tree, Files string }
 
 // maker is the author of Chain's commits.

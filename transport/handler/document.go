@@ -150,8 +150,8 @@ func (b *base) specify(root string) specification {
 	return s
 }
 
-// errorTable contains the meaning of each code and the advice for it (RULES.md, "Refusals"). The
-// codes for unknown paths and methods are not in the table.
+// errorTable contains the meaning of each code and the advice for it (RULES.md, "Refusals"). Not in
+// the table are method_not_allowed, and not_found for an unknown path or an unpublished key.
 var errorTable = []errorText{
 	{400, "invalid_request", "The body is malformed or a field is missing or of the wrong type (413: too large, 415: not JSON). Correct the request."},
 	{401, "unauthorized", "No valid bearer token. Check the key, or get a new access token."},

@@ -76,7 +76,8 @@ func NewRing(password, serverKey string, now func() time.Time) (*Ring, error) {
 	return r, nil
 }
 
-// Open decrypts a key. who identifies the caller who sent it. The error is an Invalid rejection or *Slow.
+// Open decrypts a key. who identifies the caller who sent the key. The error is an Invalid
+// rejection or *Slow.
 func (r *Ring) Open(who, text string) (Key, error) {
 	e, err := parse(text)
 	if err != nil {
@@ -118,7 +119,8 @@ func (r *Ring) id(b []byte) saltID {
 	return saltID(m.Sum(nil))
 }
 
-// derive derives the keys, or waits for a goroutine that is deriving the same keys.
+// derive derives the keys, or waits for a goroutine that is deriving the same keys. It returns
+// *Slow if too many derivations wait or were made recently.
 func (r *Ring) derive(id saltID, salt []byte) (derived, error) {
 	r.mu.Lock()
 	if d := r.running[id]; d != nil {

@@ -112,8 +112,8 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // maxRefusal bounds how much of a 400 response is read, in bytes.
 const maxRefusal = 64 << 10
 
-// Check returns an error if a query has a parameter of the wrong type, or content or tools that the
-// provider's protocol does not support. It does not ask the upstream.
+// Check returns an error if a query has a parameter of the wrong type or out of range, or content
+// or tools that the provider's protocol does not support. It does not ask the upstream.
 func (c *Client) Check(q *Query) error {
 	if err := q.Check(); err != nil {
 		return err

@@ -36,8 +36,8 @@ func (s *subject) conflicts() {
 }
 
 // parent returns the schema of a parent, or nil. It is the schema to which the extension refers. If
-// there is none, it is the latest linted schema with this name, and otherwise the one of the latest
-// release.
+// there is none, it is the latest linted schema with this name. Otherwise it is the schema with
+// this name in the latest release that has one.
 func (s *subject) parent(name string) *schema.Resource {
 	defs, _ := s.root["$defs"].(map[string]any)
 	def, _ := defs[name].(map[string]any)

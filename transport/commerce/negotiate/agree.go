@@ -12,8 +12,8 @@ import (
 type Options struct {
 	// Published contains schemas whose requirements apply. It can be nil.
 	Published *schema.Set
-	// Fetcher fetches profiles and schemas by address. If it is nil, nothing is fetched, and the
-	// requirements of schemas outside the library are unknown.
+	// Fetcher fetches profiles and schemas by address. If it is nil, nothing is fetched, and
+	// requirements in schemas outside the library are ignored.
 	Fetcher schema.Fetcher
 	// Library contains further schemas, and can be nil. If it is set, Published is ignored in
 	// favour of the library's own published schemas, and Fetcher fetches only profiles.
@@ -78,7 +78,7 @@ func Fetch(ctx context.Context, address string, fetcher schema.Fetcher) (any, er
 
 // schemaRequirements returns a function that reads the requirements in an entry's schema. The
 // function uses the schema at the entry's address. If there is none, it uses the library's schema
-// with the entry's name and version.
+// with the entry's name and version. For an unknown schema it returns no requirements.
 func schemaRequirements(lib *schema.Library) Requirements {
 	return func(name string, e profile.Entry) (schema.Requires, error) {
 		r, err := lib.Entity(name, e.Version, e.Schema)

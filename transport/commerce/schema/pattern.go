@@ -140,7 +140,7 @@ func (t *translator) next() error {
 	return nil
 }
 
-// group translates constructs that begin with (?. It refuses those that ECMA-262 lacks.
+// group translates constructs that begin with (?. It refuses constructs that ECMA-262 lacks.
 func (t *translator) group(rest string) error {
 	switch {
 	case strings.HasPrefix(rest, "(?:"):

@@ -16,7 +16,7 @@ type characters [][2]rune
 
 // property returns the characters of an ECMA-262 property escape with this text between the braces:
 // a value of General_Category, a binary property, or name=value. short is a name of this property
-// that both engines support, or "".
+// that both engines support, or "". An unknown property is an error.
 func property(text string) (short string, set characters, err error) {
 	name, value, both := strings.Cut(text, "=")
 	if !both {

@@ -50,7 +50,8 @@ type Requires struct {
 // RequiresError is a fault in a requires member, with its position.
 type RequiresError struct {
 	Pointer string
-	// Part is shape, range (min after max) or key (an unknown member).
+	// Part is shape (a missing or malformed value), range (min after max) or key (an unknown
+	// member).
 	Part   string
 	Reason string
 }
