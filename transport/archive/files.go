@@ -266,7 +266,7 @@ type counted struct {
 	stopped error // the error of still
 }
 
-var errUnpacked = errors.New("more than an archive may unpack to")
+var errUnpacked = errors.New("the archive unpacks to more than the limit")
 
 func (c *counted) Read(p []byte) (int, error) {
 	if c.stopped = c.still(); c.stopped != nil {

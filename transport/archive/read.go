@@ -569,7 +569,7 @@ func (t *tree) further(names []string) error {
 			return err
 		}
 		if err == nil {
-			t.left.add(name, "it is another tutorial; a codelab is made from one, so import this one separately", CodeUnknown)
+			t.left.add(name, "it is another tutorial; a codelab contains only one, so import this file separately", CodeUnknown)
 		} else {
 			t.left.add(name, "it is not part of the tutorial", CodeUnknown)
 		}

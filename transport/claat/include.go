@@ -22,7 +22,7 @@ func (in *inclusion) expand(source []byte, path []string) error {
 		return err
 	}
 	if len(path) > maxDepth {
-		return fmt.Errorf("fragments are included more than %d deep", maxDepth)
+		return fmt.Errorf("fragments are nested more than %d levels deep", maxDepth)
 	}
 	for line := range bytes.Lines(source) {
 		name, ok := included(line)

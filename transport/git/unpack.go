@@ -129,7 +129,7 @@ func Unpack(pack io.ReaderAt, size int64, file *os.File, base func(name string) 
 		}
 	}
 	if len(u.byName)+len(u.byPlace) > 0 {
-		return nil, code.Fault("the pack has deltas whose base is missing")
+		return nil, code.Fault("the pack has deltas whose base is missing, or that form a cycle")
 	}
 	return p, nil
 }

@@ -42,7 +42,7 @@ func (c *call) accessToken() error {
 	id, secret := form.Get("client_id"), form.Get("client_secret")
 	if basicID, basicSecret, ok := basicAuth(string(c.Request.Header.Peek("Authorization"))); ok {
 		if form.Get("client_secret") != "" {
-			return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "authenticate in one way, not two")
+			return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "authenticate in the form or in the Authorization header, not in both")
 		}
 		if id != "" && id != basicID {
 			return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "client_id in the form differs from the Authorization header")

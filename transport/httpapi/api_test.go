@@ -172,7 +172,7 @@ func TestMethodsAndPaths(t *testing.T) {
 	for sent, want := range map[string]string{
 		"/things/plain/end?q=a%26b": `{"name":"plain","query":"a&b","body":"x"}`,
 		"/things/a%2Fb%20c/end":     `{"name":"a/b c","query":"","body":"x"}`,
-		"/things/a%2/end":           `{"error":"the path is not well escaped"}`,
+		"/things/a%2/end":           `{"error":"the path has an invalid percent-encoding"}`,
 		"/things//end":              `{"error":"there is no such operation"}`,
 	} {
 		got := ""

@@ -27,11 +27,11 @@ func Refusal(status int, text string, retry time.Duration) error {
 // Refusals of the pipeline itself (transport/rest/RULES.md, "Ids, times, text and bodies").
 var (
 	ErrMediaType   = &Error{Status: fasthttp.StatusUnsupportedMediaType, Code: "invalid_request", Text: "the body must be application/json"}
-	ErrEncoding    = &Error{Status: fasthttp.StatusUnsupportedMediaType, Code: "invalid_request", Text: "the body must not be encoded: Content-Encoding is not understood here"}
+	ErrEncoding    = &Error{Status: fasthttp.StatusUnsupportedMediaType, Code: "invalid_request", Text: "the body must not be encoded: Content-Encoding is not supported here"}
 	ErrTooLarge    = &Error{Status: fasthttp.StatusRequestEntityTooLarge, Code: "invalid_request", Text: "the body is too large"}
 	ErrBroken      = &Error{Status: fasthttp.StatusBadRequest, Code: "invalid_request", Text: "the body broke off"}
 	ErrBusy        = &Error{Status: fasthttp.StatusServiceUnavailable, Code: "unavailable", Text: "too many requests are being read; try again", Retry: 2 * time.Second}
-	ErrPath        = &Error{Status: fasthttp.StatusBadRequest, Code: "invalid_request", Text: "the path is not well escaped"}
+	ErrPath        = &Error{Status: fasthttp.StatusBadRequest, Code: "invalid_request", Text: "the path has an invalid percent-encoding"}
 	ErrNoOperation = &Error{Status: fasthttp.StatusNotFound, Code: "not_found", Text: "there is no such operation"}
 	ErrMethod      = &Error{Status: fasthttp.StatusMethodNotAllowed, Code: "method_not_allowed", Text: "this method is not allowed here"}
 )

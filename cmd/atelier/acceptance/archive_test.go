@@ -153,7 +153,7 @@ func TestAnImportReportsOmittedParts(t *testing.T) {
 	}{
 		"all of it":             {[]byte(tutorial), 2, "[]"},
 		"a preface":             {[]byte(strings.Replace(tutorial, "# Tutorial\n", "# Tutorial\nHello.\n", 1)), 2, "[map[code:unknown file: reason:the text before the first step is not part of any step]]"},
-		"another tutorial":      {packed(t, "a.md", tutorial, "b.md", tutorial), 2, "[map[code:unknown file:b.md reason:it is another tutorial; a codelab is made from one, so import this one separately]]"},
+		"another tutorial":      {packed(t, "a.md", tutorial, "b.md", tutorial), 2, "[map[code:unknown file:b.md reason:it is another tutorial; a codelab contains only one, so import this file separately]]"},
 		"the reference's ZIP":   {packed(t, "codelab.json", reference, "step_01_One.md", "one", "step_02_Two.md", "two"), 2, "[]"},
 		"the reference's, more": {packed(t, "codelab.json", reference, "step_01_One.md", "one", "x.exe", "x"), 1, "[map[code:unknown file:x.exe reason:nothing refers to it]]"},
 	} {

@@ -198,7 +198,7 @@ func (s *subject) variants() {
 			}
 		}
 		if s.category == handler && !s.demands(s.res, pointer, def, "id", 0) {
-			s.find("handler-id", pointer, "the variant does not require an instance id, and a handler always carries one")
+			s.find("handler-id", pointer, "the variant does not require an instance id, which every entry of a handler must have")
 		}
 	}
 }

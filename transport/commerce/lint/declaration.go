@@ -56,7 +56,7 @@ func (e entry) declaration(parents []string) {
 // entity is reported when the schema itself is linted.
 func (e entry) misplaced(at string, c category) {
 	if variantsOf[c] != nil {
-		e.find("declaration-category", at, fmt.Sprintf("its schema is that of a %s, and %s holds a %s", c, e.registry, categoryIn[e.registry]))
+		e.find("declaration-category", at, fmt.Sprintf("its schema describes a %s, but an entry of %s must be a %s", c, e.registry, categoryIn[e.registry]))
 	}
 }
 

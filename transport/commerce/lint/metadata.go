@@ -23,7 +23,7 @@ func (s *subject) metadata() {
 		if s.root[member] == nil {
 			s.find(member+"-missing", "", member+" is missing")
 		} else if !ok || strings.TrimSpace(text) == "" {
-			s.find(member+"-missing", "/"+member, member+" says nothing")
+			s.find(member+"-missing", "/"+member, member+" is empty or not a string")
 		}
 	}
 }

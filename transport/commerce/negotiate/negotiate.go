@@ -20,7 +20,7 @@ type Requirements func(name string, entry profile.Entry) (schema.Requires, error
 func Profiles(platform, business *profile.Profile, want map[string]string, stated Requirements) (*Result, error) {
 	version, ok := protocol(platform, business)
 	if !ok {
-		return nil, refuse(VersionUnsupported, fmt.Sprintf("the platform speaks %s, the business %s", spoken(platform), spoken(business)))
+		return nil, refuse(VersionUnsupported, fmt.Sprintf("the platform supports %s, the business %s", spoken(platform), spoken(business)))
 	}
 	a := &agreement{version: version, chosen: map[key]*choice{}, dropped: map[key]string{}}
 	a.choose(capabilities, platform.Capabilities, business.Capabilities, want)

@@ -185,7 +185,7 @@ func TestCapabilitiesWithUnmetSchemaRequirementsAreDropped(t *testing.T) {
 	}
 	for address, reason := range map[string]string{
 		"https://vendor.com/points.json": "requires com.a.x 2026-06-01 or later",
-		"https://evil.com/points.json":   "cannot speak for",
+		"https://evil.com/points.json":   "has no authority over",
 		"https://vendor.com/gone.json":   "no such host",
 		"https://vendor.com/fine.json":   "",
 	} {

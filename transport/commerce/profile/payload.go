@@ -11,7 +11,7 @@ import (
 )
 
 // ErrSilent means that a payload does not declare the capabilities that it follows.
-var ErrSilent = errors.New("the payload has no ucp.capabilities that say which schemas it follows")
+var ErrSilent = errors.New("the payload has no ucp.capabilities, which name the schemas that it follows")
 
 // Followed contains the schemas that a payload follows.
 type Followed struct {
@@ -79,7 +79,7 @@ func sort(protocol string, active map[string]capability) (*Followed, error) {
 		case slices.ContainsFunc(c.schema.Parents(), isActive):
 			s.Extensions = append(s.Extensions, c.schema)
 		case len(c.declared) > 0:
-			return nil, fmt.Errorf("%s extends %v, and its schema adds to nothing the payload follows", name, c.declared)
+			return nil, fmt.Errorf("%s extends %v, but its schema extends no capability that the payload follows", name, c.declared)
 		default:
 			s.Bases = append(s.Bases, c.schema)
 		}

@@ -82,7 +82,7 @@ func TestPayloadsWithoutUsableSchemasAreRefused(t *testing.T) {
 		`{"ucp": {"capabilities": []}}`:          "version",
 		payload(checkout, "checkout=2020-01-01"): "not published here",
 		payload(checkout, "discount"):            "",
-		`{"ucp": {"version": "2026-01-23", "capabilities": {"dev.commerce.shopping.discount": [{"version": "2026-01-23", "extends": "dev.commerce.shopping.checkout"}]}}}`:                 "adds to nothing",
+		`{"ucp": {"version": "2026-01-23", "capabilities": {"dev.commerce.shopping.discount": [{"version": "2026-01-23", "extends": "dev.commerce.shopping.checkout"}]}}}`:                 "extends no capability",
 		`{"ucp": {"version": "2026-01-23", "capabilities": {"com.vendor.x": [{"version": "2026-01-23", "schema": "https://atelier.example/schemas/2026-01-23/shopping/checkout.json"}]}}}`: "states name",
 		`{"ucp": {"version": "2026-01-23", "capabilities": {"com.vendor.x": [{"version": "2026-01-23", "schema": "https://vendor.com/x.json"}]}}}`:                                         "no document with this address",
 	} {

@@ -187,7 +187,7 @@ func lay(base *Resource, extensions []*Resource, protocol string) ([]addition, e
 			return nil, nil // a single type or component
 		}
 		if name == "" {
-			return nil, fmt.Errorf("%s has no name; only named schemas compose", r.Doc.File)
+			return nil, fmt.Errorf("%s has no name; only named schemas can be composed", r.Doc.File)
 		}
 		if active[name] != nil {
 			return nil, fmt.Errorf("%s and %s are both named %s", active[name].Doc.File, r.Doc.File, name)
@@ -210,7 +210,7 @@ func lay(base *Resource, extensions []*Resource, protocol string) ([]addition, e
 			continue
 		}
 		if !reached[name] {
-			return nil, fmt.Errorf("%s extends nothing that is here: $defs has %v", name, r.Parents())
+			return nil, fmt.Errorf("%s extends nothing among the given schemas: its parents are %v", name, r.Parents())
 		}
 		if err := checkRequires(r, active, protocol); err != nil {
 			return nil, err

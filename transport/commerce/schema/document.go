@@ -149,7 +149,7 @@ func (p *parser) value(pointer string, path, depth int) (any, error) {
 		return nil, fmt.Errorf("more than %d values", p.most)
 	}
 	if p.paths += path; p.paths > maxPaths {
-		return nil, errors.New("the names of its members are too long")
+		return nil, errors.New("the names of its members are too long together")
 	}
 	if depth > MaxDepth {
 		return nil, fmt.Errorf("nested deeper than %d", MaxDepth)

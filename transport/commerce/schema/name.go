@@ -60,7 +60,7 @@ func CheckAuthority(name, host string) error {
 		}
 		labels = labels[1:]
 	}
-	return fmt.Errorf("host %q cannot speak for the name %q", Brief(host), Brief(name))
+	return fmt.Errorf("host %q has no authority over the name %q", Brief(host), Brief(name))
 }
 
 // publicSuffix reports whether a domain is like co.uk: anybody can register names below it, so its

@@ -42,7 +42,7 @@ func (b *bundler) applyAnnotations(at string, a addition, over, places []map[str
 				continue
 			}
 			if other, ok := applied[path]; ok && other.visibility != visibility {
-				return fmt.Errorf("%s says that %s is %s, and %s that it is %s", other.extension, path, other.visibility, a.extension.Name(), visibility)
+				return fmt.Errorf("%s annotates %s as %s, but %s annotates it as %s", other.extension, path, other.visibility, a.extension.Name(), visibility)
 			}
 			applied[path] = word{visibility, a.extension.Name()}
 			words[name] = visibility

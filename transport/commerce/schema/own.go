@@ -143,7 +143,7 @@ func (s *Set) add(path string, data []byte) (*Document, error) {
 func (s *Set) identify(file string, root map[string]any) error {
 	if want := s.base + "/" + file; root["$id"] != want {
 		id, _ := root["$id"].(string)
-		return fmt.Errorf("/$id is %q, and it is served at %s", Brief(id), want)
+		return fmt.Errorf("/$id is %q, but the schema is served at %s", Brief(id), want)
 	}
 	name, _ := root["name"].(string)
 	if name == "" {
@@ -154,11 +154,11 @@ func (s *Set) identify(file string, root map[string]any) error {
 	}
 	version, _ := root["version"].(string)
 	if folder, _, _ := strings.Cut(file, "/"); version != folder {
-		return fmt.Errorf("/version is %q, and its folder is %q", Brief(version), folder)
+		return fmt.Errorf("/version is %q, but the folder is %q", Brief(version), folder)
 	}
 	key := [2]string{name, version}
 	if other, twice := s.own[key]; twice {
-		return fmt.Errorf("/name: %s has the name %q in this version too", other, Brief(name))
+		return fmt.Errorf("/name: %s already has the name %q in this version", other, Brief(name))
 	}
 	s.own[key] = file
 	return nil
