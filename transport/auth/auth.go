@@ -377,7 +377,7 @@ type Grant struct {
 // Strongest returns the strongest grant: the admin grant, or else the attendee grant that expires
 // last. If admin is false or codelab is not empty, the admin grant is ignored. A codelab also
 // limits the attendee grants to that codelab. An attendee grant counts only if alive returns true.
-// If no grant counts and alive failed for one, Strongest returns this error, because that grant may
+// If no grant counts and alive failed for one, Strongest returns this error, because that grant can
 // be valid.
 func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(codelab string) (bool, error)) (g Grant, ok bool, err error) {
 	switch {

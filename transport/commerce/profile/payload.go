@@ -30,8 +30,8 @@ type capability struct {
 }
 
 // Follow finds the schemas of a payload. It looks at the address in an entry, or otherwise in the
-// library and among the published schemas, by name and version. A schema's name and version must be
-// those of the entry. If a name has several entries, the latest version counts. For a payload
+// library and among the published schemas, by name and version. A schema must state the entry's
+// name and version. If a name has several entries, the latest version counts. For a payload
 // without capabilities Follow returns ErrSilent. Other errors name an entry that is malformed
 // (*MalformedError), has no matching schema, or extends nothing in the payload. Follow also fails
 // if every capability extends another one.

@@ -18,8 +18,8 @@ const (
 	maxLabel    = 63
 )
 
-// internationalLabel has the Unicode rules for labels; inContext adds those of RFC 5892 that depend
-// on neighbouring characters.
+// internationalLabel has the Unicode rules for labels. inContext adds the rules of RFC 5892 that
+// depend on neighbouring characters.
 var internationalLabel = idna.New(idna.ValidateLabels(true), idna.CheckHyphens(true), idna.CheckJoiners(true), idna.BidiRule(), idna.StrictDomainName(true))
 
 var errLabel = errors.New("it has a label that is not valid in a host name")

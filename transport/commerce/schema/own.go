@@ -26,11 +26,11 @@ const (
 var ownPath = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$`)
 
 // WithFolder adds the *.json files below a folder to the published schemas, at their paths in the
-// folder. The first segment of a path is a version, as in our own schemas; addresses under
-// DefaultBase become those of the set. It returns the added documents in the order of their paths.
+// folder. The first segment of a path is a version, as in our own schemas. In addresses, the base
+// of the set replaces DefaultBase. It returns the added documents in the order of their paths.
 //
 // Hidden files and folders, and other files, are ignored. A file must be small enough, inside the
-// folder, and at a permitted path. Its address and its name must differ from those of our schemas.
+// folder, and at a permitted path. Its path and its name must not be used by one of our schemas.
 // Otherwise the error names the file.
 func (s *Set) WithFolder(folder string) (*Set, []*Document, error) {
 	root, err := os.OpenRoot(folder)

@@ -12,8 +12,8 @@ import (
 type Validator struct{ compiled *jsonschema.Schema }
 
 // Compile returns a validator for a target of the library, as seen in a view. The library must
-// have, or be able to fetch, all documents to which the target refers. Errors are those of Bundle,
-// or state why the schema is invalid.
+// have, or be able to fetch, all documents to which the target refers. Errors are as in Bundle, or
+// state why the schema is invalid.
 func Compile(lib *Library, target Target, view View) (*Validator, error) {
 	bundle, err := Bundle(lib, target, view)
 	if err != nil {
