@@ -27,7 +27,8 @@ var ownPath = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A
 
 // WithFolder adds the *.json files below a folder to the published schemas, at their paths in the
 // folder. The first segment of a path is a version, as in our own schemas. In addresses, the base
-// of the set replaces DefaultBase. It returns the added documents in the order of their paths.
+// of the set replaces DefaultBase. WithFolder returns the added documents in the order of their
+// paths.
 //
 // Hidden files and folders, and other files, are ignored. A file must be small enough, inside the
 // folder, and at a permitted path. Its path and its name must not be used by one of our schemas.
