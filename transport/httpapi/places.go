@@ -2,8 +2,8 @@ package httpapi
 
 import "sync"
 
-// Places bounds concurrent callers, in total and per caller, so that one caller cannot take all of
-// them. It is safe for concurrent use.
+// Places limits concurrent calls, in total and per key, so that one caller cannot use all places.
+// The key identifies a caller. Places is safe for concurrent use.
 type Places struct {
 	all, each int
 
@@ -12,11 +12,12 @@ type Places struct {
 	n    int            // the sum of held
 }
 
-// NewPlaces returns Places that admit at most all callers in total, and at most each per key.
+// NewPlaces returns Places that admit at most all concurrent calls in total, and at most each per
+// key.
 func NewPlaces(all, each int) *Places { return &Places{all: all, each: each, held: map[string]int{}} }
 
-// Enter takes a place. It returns false if none is free for the key. leave frees the place, and
-// must be called once.
+// Enter takes a place for the key. If none is free, it returns nil and false. leave frees the place,
+// and must be called exactly once.
 func (p *Places) Enter(key string) (leave func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 )
 
 // Prefix is the path at which browsers reach the server: "/lab" for https://example.org/lab/. "" is
-// the root of the host. Responses contain the prefix only in absolute addresses, redirects and
-// cookie paths.
+// the root of the host. Responses contain the prefix only in absolute links, redirects and cookie
+// paths.
 type Prefix string
 
-// PrefixOf returns the prefix in a server's address.
+// PrefixOf returns the prefix in a server's public URL, or "" if the URL is malformed.
 func PrefixOf(publicURL string) Prefix {
 	u, err := url.Parse(publicURL)
 	if err != nil {
@@ -24,8 +24,8 @@ func PrefixOf(publicURL string) Prefix {
 // prefixed marks a request whose prefix was removed.
 type prefixed struct{}
 
-// Strip removes the prefix from the path of a request. Paths from which a proxy has already removed
-// it are accepted unchanged. A request is stripped at most once.
+// Strip removes the prefix from the path of a request. A path without the prefix stays unchanged,
+// because some proxies remove it. A request is stripped at most once.
 func (p Prefix) Strip(ctx *fasthttp.RequestCtx) {
 	if p == "" || ctx.UserValue(prefixed{}) != nil {
 		return
@@ -36,7 +36,8 @@ func (p Prefix) Strip(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// cut returns the path without the prefix. It returns false if the path does not have the prefix.
+// cut returns the path without the prefix. If the path does not have the prefix, cut returns it
+// unchanged, and false.
 func (p Prefix) cut(path string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, string(p))
 	if !ok || rest != "" && rest[0] != '/' {
@@ -48,7 +49,7 @@ func (p Prefix) cut(path string) (rest string, ok bool) {
 	return rest, true
 }
 
-// CutPrefix returns the path of a request line without the prefix.
+// CutPrefix returns the path without the prefix, if it has the prefix.
 func (p Prefix) CutPrefix(path string) string {
 	rest, _ := p.cut(path)
 	return rest

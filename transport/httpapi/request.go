@@ -33,7 +33,7 @@ func Alone(ctx *fasthttp.RequestCtx, e Endpoint) *Exchange {
 	return &Exchange{RequestCtx: ctx, endpoint: &e}
 }
 
-// who is the caller.
+// who is the caller for the access log, see SetWho.
 type who struct{ role, id string }
 
 type whoKey struct{}
@@ -44,7 +44,8 @@ func (r *Exchange) SetWho(role, id string) {
 	r.SetUserValue(whoKey{}, &r.who)
 }
 
-// Who returns the value of SetWho, or "" without a caller.
+// Who returns the role and id of SetWho, separated by a space. It returns only the role if the id is
+// empty, and "" if SetWho was not called.
 func Who(ctx *fasthttp.RequestCtx) string {
 	w, _ := ctx.UserValue(whoKey{}).(*who)
 	switch {
@@ -86,12 +87,12 @@ func (r *Exchange) Param(name string) string {
 	return s
 }
 
-// Query returns a copy of a query parameter.
+// Query returns a copy of a query parameter, or "" without it.
 func (r *Exchange) Query(name string) string { return string(r.QueryArgs().Peek(name)) }
 
 // Cookie returns the value of the first cookie with this name, or "" without such a cookie. It is
-// valid until the call ends. The library's Cookie parses and copies all cookies, which is 4 % of
-// the time of a small read.
+// valid until the call ends. The library's Cookie method parses and copies all cookies, which takes
+// 4 % of the time of a small read.
 func (r *Exchange) Cookie(name string) []byte {
 	for value := range r.Cookies(name) {
 		return value
@@ -99,8 +100,8 @@ func (r *Exchange) Cookie(name string) []byte {
 	return nil
 }
 
-// Cookies yields the values of all cookies with this name, except malformed values. A browser can
-// send two: its ordinary cookie, and a frame's partitioned cookie.
+// Cookies yields the values of all cookies with this name, except malformed values. They are valid
+// until the call ends. A browser can send two: its ordinary cookie, and a frame's partitioned cookie.
 func (r *Exchange) Cookies(name string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for _, line := range r.Request.Header.PeekAll(fasthttp.HeaderCookie) {
@@ -165,8 +166,7 @@ func (r *Exchange) Body() ([]byte, error) {
 	return r.Read(r.endpoint.Body)
 }
 
-// SecretBody does the same as Body for a body that must not stay in memory. The caller must wipe
-// the result.
+// SecretBody does the same as Body for a body with secrets. The caller must wipe the result.
 func (r *Exchange) SecretBody() ([]byte, error) {
 	if !r.Type("application/json") {
 		return nil, ErrMediaType
@@ -174,13 +174,14 @@ func (r *Exchange) SecretBody() ([]byte, error) {
 	return r.ReadSecret(r.endpoint.Body)
 }
 
-// Read reads a body of any type and at most limit bytes.
+// Read returns a body of any type and at most limit bytes. It returns ErrTooLarge for a larger body,
+// ErrBusy if the memory budget for bodies is used up, and ErrBroken if the body is incomplete.
 func (r *Exchange) Read(limit int) ([]byte, error) {
 	return readable(wire.ReadBody(r.RequestCtx, limit, &r.share))
 }
 
-// ReadSecret does the same as Read for a body that must not stay in memory, see
-// wire.ReadSecretBody. The caller must wipe the result.
+// ReadSecret does the same as Read for a body with secrets, see wire.ReadSecretBody. The caller must
+// wipe the result.
 func (r *Exchange) ReadSecret(limit int) ([]byte, error) {
 	return readable(wire.ReadSecretBody(r.RequestCtx, limit, &r.share))
 }

@@ -10,8 +10,9 @@ import (
 type sentKey struct{}
 
 // CountSent counts the bytes of the response body. Call the returned function when the response is
-// complete. It calls onSent with the number of bytes: for content of Send after it was sent, even
-// if the client disconnected early, and for any other response immediately.
+// complete. It calls onSent with the number of bytes. For content passed to Send it does so when the
+// content is closed, even if the client disconnected early. For any other response it does so
+// immediately.
 func CountSent(ctx *fasthttp.RequestCtx) func(onSent func(bytes int64)) {
 	c := &counted{}
 	// c is wrapped in a struct, because the server closes user values that are io.Closers.
@@ -42,7 +43,7 @@ func (r *Exchange) Send(content io.ReadCloser, size int) {
 
 type counting struct{ answer *counted }
 
-// counted counts the bytes read from a response.
+// counted is the content of a response. It counts the bytes that were read from it.
 type counted struct {
 	io.ReadCloser
 	n      int64

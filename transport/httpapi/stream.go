@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Stream sends the output of write while it is being written. If write fails, the response is cut
-// off. For a HEAD request, write is not called.
+// Stream sends the output of write as a download with a file name, while it is being written. If
+// write fails or panics, the response is cut off. For a HEAD request, write is not called.
 func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	r.SetContentType(mediaType)

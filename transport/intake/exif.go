@@ -11,8 +11,8 @@ const (
 // exifMark precedes the TIFF block in JPEG, and in some WebP files.
 const exifMark = "Exif\x00\x00"
 
-// orientation returns the orientation in a TIFF block; 0 if the image is not rotated or the block
-// has none.
+// orientation returns the orientation in a TIFF block, 2 to 8. It returns 0 for the normal
+// orientation, and for a block without a valid one.
 func orientation(tiff []byte) uint16 {
 	var order binary.ByteOrder
 	switch {

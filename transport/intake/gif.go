@@ -93,7 +93,8 @@ func copyBlocks(in *bufio.Reader, out io.Writer) error {
 	}
 }
 
-// copyExtension copies the timing of frames and the number of repetitions.
+// copyExtension copies an extension that contains the timing of a frame or the number of repetitions.
+// It skips all other extensions.
 func copyExtension(in *bufio.Reader, out *bufio.Writer) error {
 	label, err := in.ReadByte()
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	MaxMaterial = 50 << 20
 )
 
-// tolerance is the number of bytes by which an image can grow when its metadata is replaced.
+// tolerance is the maximum number of bytes by which an image grows when its metadata is replaced.
 const tolerance = 1 << 10
 
 // Image stores an image of at most MaxImage bytes without its metadata. If the image is refused or
@@ -81,8 +81,9 @@ func File(blobs files.Blobs, r io.Reader, limit int64) (lease *files.Lease, medi
 }
 
 // Material stores a file of at most MaxMaterial bytes. If the file is an image, its metadata is
-// removed as from any image: a photo of the room must not reveal where it was taken. An image with
-// too many pixels, and a file that only claims to be an image, are never shown.
+// removed as from any image, so that a photo of the room does not reveal where it was taken. An
+// image with too many pixels gets the media type application/octet-stream, which is never displayed.
+// So does a malformed image, which is stored unchanged.
 func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType string, err error) {
 	f, size, err := blobs.Spool(r, MaxMaterial)
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	markCOM  = 0xfe
 )
 
-// stripJPEG copies the image data. Of the application segments it keeps JFIF without
-// its thumbnail, the colour profile, Adobe's colour information, and the orientation in EXIF.
+// stripJPEG copies the image data. Of the application segments it keeps JFIF without its thumbnail,
+// the colour profile, Adobe's colour information, and the orientation in EXIF.
 func stripJPEG(in *bufio.Reader, out *bufio.Writer) error {
 	if b, err := in.Peek(2); err != nil || b[0] != 0xff || b[1] != markSOI {
 		return errMalformed
@@ -68,7 +68,7 @@ func stripJPEG(in *bufio.Reader, out *bufio.Writer) error {
 	return err
 }
 
-// nextMarker reads a marker, after any number of 0xff bytes.
+// nextMarker reads a marker after one or more 0xff bytes.
 func nextMarker(in *bufio.Reader) (byte, error) {
 	b, err := in.ReadByte()
 	if err != nil {
@@ -85,7 +85,7 @@ func nextMarker(in *bufio.Reader) (byte, error) {
 	return b, nil
 }
 
-// segment reads the data of a marker: a length, and as many bytes.
+// segment reads the length and the payload after a marker, and returns the payload.
 func segment(in *bufio.Reader) ([]byte, error) {
 	var length [2]byte
 	if _, err := io.ReadFull(in, length[:]); err != nil {
@@ -100,7 +100,8 @@ func segment(in *bufio.Reader) ([]byte, error) {
 	return payload, err
 }
 
-// keptOf returns the part of an application segment or comment to keep, or nil.
+// keptOf returns the part of an application segment or comment to keep, or nil. It keeps at most one
+// orientation, and records in oriented that it was kept.
 func keptOf(marker byte, payload []byte, oriented *bool) []byte {
 	text := string(payload[:min(len(payload), 16)])
 	switch {

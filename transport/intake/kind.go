@@ -68,8 +68,8 @@ type dimensionsError string
 func (e dimensionsError) Error() string        { return string(e) }
 func (e dimensionsError) Is(target error) bool { return target == ErrDimensions }
 
-// Check returns the kind of an image by its content and checks its dimensions. Its errors are for
-// the person who sent the image. With ErrDimensions it also returns the kind.
+// Check detects the kind of an image from its content and checks its dimensions. Its errors are for
+// the person who sent the image, except an error of r. With ErrDimensions it also returns the kind.
 func Check(r io.ReaderAt, size int64) (Kind, error) {
 	head := make([]byte, min(size, 512))
 	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
@@ -111,8 +111,8 @@ func dimensions(k Kind, r io.ReaderAt, size int64) (width, height int, err error
 	return webpDimensions(r, size)
 }
 
-// Strip writes an image without metadata to w. It returns an error if the image is malformed, or
-// the writer's error.
+// Strip writes an image without its metadata to w. It returns an error if the image is malformed, or
+// an error of r or w.
 func Strip(k Kind, r io.ReaderAt, size int64, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 32<<10)
 	in := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 32<<10)
@@ -136,8 +136,8 @@ func Strip(k Kind, r io.ReaderAt, size int64, w io.Writer) error {
 	return out.Flush()
 }
 
-// Stripped returns the result of Strip as a reader. The function done must be called after reading.
-// It returns the fault of the image, if any.
+// Stripped returns the result of Strip as a reader. The function done must be called after reading,
+// and ends the goroutine of Strip. It returns the error of Strip, or nil if reading stopped early.
 func Stripped(k Kind, r io.ReaderAt, size int64) (clean io.Reader, done func() error) {
 	pr, pw := io.Pipe()
 	result := make(chan error, 1)

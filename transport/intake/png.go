@@ -19,7 +19,8 @@ var pngKept = map[string]bool{
 // maxEXIF bounds EXIF blocks, in bytes. Larger blocks are ignored.
 const maxEXIF = 64 << 10
 
-// stripPNG copies the chunks in pngKept, and the orientation of the image.
+// stripPNG copies the chunks in pngKept and the orientation of the image. It skips other ancillary
+// chunks, and returns an error for other critical chunks.
 func stripPNG(in *bufio.Reader, out *bufio.Writer) error {
 	signature := make([]byte, len(pngSignature))
 	if _, err := io.ReadFull(in, signature); err != nil || string(signature) != pngSignature {

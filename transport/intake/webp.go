@@ -17,7 +17,7 @@ const (
 	riffHead  = 12 // "RIFF", size, "WEBP"
 	chunkHead = 8
 	frameHead = 16 // of ANMF, before its own chunks
-	// maxPieces bounds the chunks of a file, which are mostly frames of an animation.
+	// maxPieces bounds the pieces of a new file, which are mostly frames of an animation.
 	maxPieces = 20_000
 )
 
@@ -83,7 +83,7 @@ func riffEnd(r io.ReaderAt, size int64) (int64, error) {
 	return end, nil
 }
 
-// chunk reads the header of the chunk at an offset.
+// chunk reads the header of the chunk at an offset. A chunk that extends past end is malformed.
 func (f *webpFile) chunk(at, end int64) (kind string, size int64, err error) {
 	var head [chunkHead]byte
 	if at+chunkHead > end {
@@ -100,6 +100,7 @@ func (f *webpFile) chunk(at, end int64) (kind string, size int64, err error) {
 	return string(head[:4]), size, nil
 }
 
+// plan fills pieces with the parts of the new file.
 func (f *webpFile) plan() error {
 	for at := int64(riffHead); at < f.end; {
 		kind, size, err := f.chunk(at, f.end)

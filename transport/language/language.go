@@ -139,7 +139,8 @@ func tags() []language.Tag {
 const longest = 256
 
 // Asked returns the texts in the language requested by an Accept-Language header (RFC 9110,
-// 12.5.4), or in English if none matches. It takes 6 µs.
+// 12.5.4). It returns English if no language matches, and for a malformed or too long header. It
+// takes 6 µs.
 func Asked(accept []byte) *Texts {
 	if len(accept) == 0 || len(accept) > longest {
 		return All[0]
@@ -148,8 +149,8 @@ func Asked(accept []byte) *Texts {
 	if err != nil || len(asked) == 0 {
 		return All[0]
 	}
-	// A similar language that the person can hardly read, such as simplified characters for Taiwan,
-	// does not match.
+	// A match of low confidence is a similar language that the person can hardly read, for example
+	// simplified characters for a reader in Taiwan.
 	if _, i, sure := matcher.Match(asked...); sure >= language.High {
 		return All[i]
 	}

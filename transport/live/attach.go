@@ -10,12 +10,12 @@ import (
 	"atelier/actors/room"
 )
 
-// AttachOptions describes the owner of a new session, its room, and its starting position.
+// AttachOptions describes a new session: its room, person, protocol, starting position and handler.
 type AttachOptions struct {
 	Room *room.Room
 	// Person is the id by which frames and signals address the session. Facilitator states whether
-	// the session belongs to the facilitators. A facilitator's id should be room.Facilitator or
-	// unique, because facilitators are addressed together.
+	// the session belongs to the facilitators. Frames address all facilitators together, as
+	// room.Facilitator, so a facilitator's Person can be any id that no attendee has.
 	Person      string
 	Facilitator bool
 
@@ -34,7 +34,8 @@ type AttachOptions struct {
 
 	// Welcome returns the first payload: seq is the session's position, and head is the room's.
 	// Resync returns the payload that makes a client read the state again, which is then at seq or
-	// later. The functions Welcome and Resync are called on a loop goroutine.
+	// later. reason is one of ResyncNames. The functions Welcome and Resync are called on a loop
+	// goroutine.
 	Welcome func(seq, head uint64) []byte
 	Resync  func(seq uint64, reason string) []byte
 
@@ -53,7 +54,8 @@ type AttachOptions struct {
 // all frames published before Attach was called precede the welcome's position. With a From that is
 // still in the room's window, only the frames up to From precede it.
 //
-// On an error the connection is closed and no method of the Handler is called.
+// Attach returns ErrDraining or ErrClosed if the hub accepts no sessions. On any error the connection
+// is closed and no method of the Handler is called.
 func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session, error) {
 	id := h.attached.Add(1)
 	l := h.loops[id%uint64(len(h.loops))]
@@ -158,7 +160,7 @@ func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 }
 
 // TakeOver unwraps a connection that fasthttp has hijacked. It returns the connection itself and
-// the bytes that the HTTP reader had already read from it, which a client may have sent directly
+// the bytes that the HTTP reader had already read from it. A client can send such bytes directly
 // after its request.
 //
 // The server must run with KeepHijackedConns. Otherwise fasthttp closes a TLS connection when the

@@ -2,8 +2,8 @@ package live
 
 import "atelier/transport/rfc6455"
 
-// beginClose starts to close a session, and appends the close frame to dst. SSE has no close frame.
-// Nothing more is sent afterwards.
+// beginClose starts to close an open session, and appends the close frame to dst. SSE has no close
+// frame. The server sends nothing after the result.
 func (l *loop) beginClose(s *Session, dst []byte, e ending) []byte {
 	if s.state != open {
 		return dst
@@ -19,7 +19,7 @@ func (l *loop) beginClose(s *Session, dst []byte, e ending) []byte {
 }
 
 // beginLeaving records why a session ends, and starts Options.CloseGrace, the time limit for the
-// end.
+// end. If the session is already ending, the first reason and time remain.
 func (l *loop) beginLeaving(s *Session, reason Reason) {
 	if s.leaving == 0 {
 		s.leaving, s.reason = l.now, reason
@@ -60,6 +60,8 @@ func (l *loop) abort(s *Session, reason Reason) {
 	}
 }
 
+// bury removes a session whose wire was closed, and calls Handler.Closed. If the session was already
+// ending, its first reason replaces the given one.
 func (l *loop) bury(s *Session, reason Reason) {
 	if s.leaving != 0 {
 		reason = s.reason

@@ -3,9 +3,9 @@
 //
 // # What it owns
 //
-// A [Hub] has a few event loops. Each connection belongs to exactly one loop, and only that loop's
-// goroutine reads, writes and closes it. An idle connection costs 1.1 kB on Linux, 8 kB with TLS,
-// and about 20 kB on other systems.
+// A [Hub] has a few event loops. Each connection belongs to exactly one loop. On Linux only that
+// loop's goroutine reads and writes the socket, and an idle connection costs 1.1 kB, or 8 kB with
+// TLS. On other systems each connection has two more goroutines and costs about 20 kB.
 //
 // The package treats frames as opaque. The loop passes the client's messages to the session's
 // [Handler], which answers through [Session.Send]. DESIGN.md explains the design and its reasons.
@@ -37,9 +37,9 @@
 //
 // # Concurrency
 //
-// The methods of Hub, and Send and Close of Session, may be called from any goroutine. A Handler is
-// called on loop goroutines and must not block. Callers must not modify bytes that they have handed
-// over.
+// The methods of Hub, and Send and Close of Session, can be called from any goroutine. A Handler is
+// called on loop goroutines and must not block. Callers must not modify a payload after they have
+// passed it to Send.
 //
 // # Failure
 //

@@ -19,8 +19,8 @@ const (
 // Drain empties the hub before the process ends or stops serving. Each session is sent the payload
 // that reconnect makes for a delay drawn from [0, spread), so that the clients do not all reconnect
 // at the same time. The session is then closed with 1012, in one of about fifty batches over a
-// second. Drain returns when all sessions are closed or ctx ends. New sessions are refused as soon
-// as Drain is called.
+// second. Drain returns nil when all sessions are closed, and the error of ctx if it ends earlier.
+// New sessions are refused from the call of Drain until Reopen.
 //
 // reconnect is called once per session, concurrently.
 func (h *Hub) Drain(ctx context.Context, reconnect func(retryAfterMS int) []byte, spread time.Duration) error {

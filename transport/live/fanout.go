@@ -81,7 +81,7 @@ func (l *loop) walk(h *loopRoom, g int) {
 	}
 }
 
-// visit writes the missing frames to a session.
+// visit writes the missing frames to a session, unless it is behind or closing.
 func (l *loop) visit(h *loopRoom, g int, s *Session) {
 	had := h.had(s)
 	if s.lag != nil || s.state != open || had >= h.fanout {
@@ -103,7 +103,8 @@ func (l *loop) visit(h *loopRoom, g int, s *Session) {
 	l.deliver(s, p, frames)
 }
 
-// deliver brings a session up to the newest step.
+// deliver writes p to a session, unless the session is behind or closing. p contains the given
+// number of frames, which are all frames for the session up to the newest step.
 func (l *loop) deliver(s *Session, p []byte, frames int) {
 	if s.lag != nil || s.state != open {
 		return

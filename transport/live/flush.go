@@ -11,7 +11,7 @@ func (l *loop) flush(s *Session) {
 		} else if end := s.outbox.ending(); end != nil {
 			l.beginLeaving(s, end.reason)
 		}
-		return // resume also empties the outbox.
+		return // resume also empties the outbox
 	}
 	if !l.mail(s) {
 		return
@@ -91,7 +91,8 @@ func (l *loop) appendOutbound(s *Session, dst []byte, outbound []outboundMessage
 	return dst
 }
 
-// writeNow writes bytes to a session that is not behind. The slice may be reused afterwards.
+// writeNow writes bytes to a session that is not behind. If the session is to hang up and all bytes
+// were written, writeNow drops it. The slice can be reused afterwards.
 func (l *loop) writeNow(s *Session, p []byte) {
 	if s.state == closed {
 		return

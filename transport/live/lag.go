@@ -18,7 +18,7 @@ type lag struct {
 	// time at which its socket last accepted a byte.
 	since, moved int64
 	// returning means that the session began at an earlier position than its loop's room, and has
-	// not caught up or resynced since. It is exempt from the bounds on lag.
+	// not caught up or resynced since. It is exempt from the limits on lag in bytes and in time.
 	returning bool
 	// soon means that the session is in the loop's list of sessions to resume.
 	soon bool
@@ -121,7 +121,8 @@ func (l *loop) nextFor(s *Session) []byte {
 	return nil
 }
 
-// nextSegment returns the next segment for a lagging session, or the reason why it must resync.
+// nextSegment returns the next segment for a lagging session. If it returns nil, the session must
+// resync for the returned reason.
 func (l *loop) nextSegment(s *Session) (*segment, Resync) {
 	g, h, o := s.lag, s.loopRoom, &l.hub.opts
 	if !g.returning {

@@ -18,8 +18,8 @@ const spareSegments = 4
 
 var errGone = errors.New("live: connection ended")
 
-// loop owns a share of the sessions. Only its goroutine reads, writes and closes their sockets;
-// other goroutines use the inbox.
+// loop owns a share of the sessions. Only its goroutine accesses their state; other goroutines use
+// the inbox.
 type loop struct {
 	// Immutable after newLoop.
 	hub *Hub
@@ -39,7 +39,7 @@ type loop struct {
 	// unread contains the sessions that can have unread bytes after a turn.
 	unread []*Session
 	// held contains the sessions with an outbox to flush in this turn: during a fan-out if the
-	// order permits, else at its end.
+	// order permits, otherwise after the turn's fan-outs.
 	held []*Session
 	// fanningOut means that walk is visiting the sessions of groups. gone contains the sessions
 	// that ended meanwhile and are still in their groups.
@@ -120,7 +120,7 @@ func (l *loop) serve(events []event) {
 
 // turn does the work that has arrived since the last turn. The order is part of the package's
 // promises: first published frames, then joins, then private payloads. Everything published before
-// a join or payload is therefore sent before it.
+// a join or payload is therefore sent before it. turn returns false if there was no work.
 func (l *loop) turn() (worked bool) {
 	w := l.inbox.take(l.spareWork)
 	l.spareWork = w
@@ -175,8 +175,8 @@ func (l *loop) readOn() {
 	l.spareRead = unread
 }
 
-// write writes bytes to a session's wire. If the connection has failed, write drops the session and
-// returns false.
+// write writes bytes to a session's wire and returns the number of accepted bytes. If the connection
+// has failed, write drops the session and returns false.
 func (l *loop) write(s *Session, p []byte) (int, bool) {
 	n, err := s.wire.write(p)
 	l.count.writes.Add(1)
@@ -235,8 +235,8 @@ func (l *loop) lookAfter(s *Session) {
 	}
 }
 
-// beats returns the interval of heartbeats to an SSE session: at most the given interval, and up to
-// a fifth shorter.
+// beats returns the interval of heartbeats to an SSE session, in nanoseconds: at most the given
+// interval, and up to a fifth shorter.
 func (s *Session) beats(most time.Duration) int64 {
 	const parts = 64
 	return int64(most) - int64(most)/5*int64(s.id%parts)/parts
@@ -260,5 +260,5 @@ func (l *loop) finish() {
 	l.poller.close()
 }
 
-// now returns the time since the hub was created, on the monotonic clock.
+// now returns the time since the hub was created, in nanoseconds of the monotonic clock.
 func (h *Hub) now() int64 { return int64(time.Since(h.born)) }

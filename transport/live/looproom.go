@@ -80,8 +80,7 @@ func (grp *group) due(step uint64, seg *segment, g int) {
 	grp.left = len(grp.members)
 }
 
-// Wake implements room.Waker. It costs one atomic load if the loop has not yet served the loop's
-// room since the last call.
+// Wake implements room.Waker. If the loop's room is already in the inbox, Wake costs one atomic load.
 func (h *loopRoom) Wake() {
 	if h.dirty.Load() || h.dirty.Swap(true) {
 		return

@@ -24,10 +24,11 @@ type Options struct {
 	// interval up to a fifth shorter, so that the heartbeats are spread over ticks. Intervals are
 	// checked once per tick, so a heartbeat can be a tick late. Default 14 s.
 	Heartbeat time.Duration
-	// SlowTimeout is how long a session may accept no byte before it is closed, and how long it may
-	// lag before it must resync. Default 20 s.
+	// SlowTimeout is the time after which a session that accepts no byte is closed, and after which
+	// a session that lags must resync. Default 20 s.
 	SlowTimeout time.Duration
-	// MaxBehind is how many payload bytes a session may lag before it must resync. Default 8 MiB.
+	// MaxBehind is the maximum number of payload bytes by which a session can lag. A session that
+	// lags by more must resync. Default 8 MiB.
 	// Until a returning session has caught up, its lag is limited neither in bytes nor in time.
 	MaxBehind uint64
 	// PrivateBytes bounds a session's private queue; an overflow closes the session. Default 256

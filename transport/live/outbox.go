@@ -26,13 +26,14 @@ type outboundMessage struct {
 	end *ending
 }
 
-// ending is how and why a session is closed.
+// ending contains the code and text of a session's close frame, and the reason for the close.
 type ending struct {
 	code   int
 	text   string
 	reason Reason
 }
 
+// verdict is the result of outbox.put.
 type verdict uint8
 
 const (
@@ -47,6 +48,7 @@ const (
 	overflowed
 )
 
+// put adds a message. limit bounds the payload bytes of the queue.
 func (o *outbox) put(m outboundMessage, limit int) verdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,7 +89,7 @@ func (o *outbox) take(dst []outboundMessage, position uint64) (due []outboundMes
 	return dst, o.outbound != nil
 }
 
-// ending returns the queued close, if any.
+// ending returns the queued close, or nil.
 func (o *outbox) ending() *ending {
 	o.mu.Lock()
 	defer o.mu.Unlock()

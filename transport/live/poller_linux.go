@@ -88,7 +88,8 @@ func (p *poller) add(fd int, id uint64) error {
 	return nil
 }
 
-// poll returns the sockets that are ready now. The slice is valid until the next call.
+// poll returns up to pollBatch sockets that are ready now; the next call returns the others. The
+// slice is valid until the next call.
 func (p *poller) poll() []event {
 	n, err := unix.EpollWait(p.epfd, p.ready[:], 0)
 	if err != nil {

@@ -6,11 +6,11 @@ type Reason uint8
 const (
 	// ReasonPeer: the client closed with a close frame.
 	ReasonPeer Reason = iota
-	// ReasonGone: the connection ended without a close frame.
+	// ReasonGone: the connection ended or failed without a close frame.
 	ReasonGone
 	// ReasonProtocol: the client broke RFC 6455 (closed with 1002, 1003, 1007 or 1009).
 	ReasonProtocol
-	// ReasonIdle: the client sent nothing for Options.IdleTimeout (1001).
+	// ReasonIdle: the client sent nothing for Options.IdleTimeout and did not answer a ping (1001).
 	ReasonIdle
 	// ReasonStalled: the client accepted no byte for Options.SlowTimeout. The connection is aborted
 	// without a close frame, because such a client would not accept the frame.

@@ -12,7 +12,7 @@ func (l *loop) input(s *Session, p []byte) {
 		return
 	}
 	if s.ignoresInput {
-		// Only the answer to our close frame is awaited, but a client may complete an earlier
+		// Only the answer to our close frame is awaited, but the client can complete an earlier
 		// message first.
 		_ = (&rfc6455.Decoder{}).Feed(p, l.hub.opts.MaxMessage, (*receiver)(s))
 		l.pinged = false
@@ -104,7 +104,7 @@ func (r *receiver) Closed(code int) {
 // bucket is a token bucket: one token returns every 1/rate seconds, up to burst tokens. The zero
 // value is full.
 type bucket struct {
-	// used is the number of used tokens, so the zero value is full.
+	// used is the number of used tokens.
 	used float64
 	// at is the time for which used is valid, in nanoseconds.
 	at int64

@@ -58,7 +58,7 @@ func (h *loopRoom) news() (seg *segment, to position, ok bool) {
 	return h.between(h.at, position{math.MaxUint64, math.MaxUint64}, segmentBytes)
 }
 
-// stepped records a step.
+// stepped records a step with its frames and its end.
 func (h *loopRoom) stepped(seg *segment, to position) {
 	h.forgetSpans()
 	h.spans = append(slices.Grow(h.spans, len(h.steps))[:len(h.steps)-1], seg)
@@ -127,7 +127,8 @@ func (h *loopRoom) forgetSpans() {
 }
 
 // between returns the frames between two positions, stored frames first, and the position that they
-// reach. most bounds the bytes of each kind.
+// reach. most bounds the payload bytes of each kind, except that one frame is always returned.
+// between returns false if the room's window does not contain the first position.
 func (h *loopRoom) between(from, limit position, most int) (*segment, position, bool) {
 	seg := h.loop.spareSegment()
 	frames, stored, ok := h.room.After(from.stored, seg.frames[:0], most)
@@ -145,7 +146,7 @@ func (h *loopRoom) between(from, limit position, most int) (*segment, position, 
 	return seg, position{stored, transient}, true
 }
 
-// until cuts off the frames after a limit.
+// until cuts off the frames after a limit. It returns the remaining frames and their end.
 func until(frames []room.Frame, to, limit uint64) ([]room.Frame, uint64) {
 	for to > limit {
 		if n := len(frames); n > 0 && frames[n-1].Seq > limit {

@@ -83,7 +83,7 @@ func (b *beneath) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// maxPending bounds TLS's own messages to a peer that does not read.
+// maxPending bounds the pending bytes. Only a peer that does not read TLS's own messages exceeds it.
 const maxPending = 4 * secureRecord
 
 var errUnread = errors.New("live: peer does not read the TLS responses that it requests")
@@ -108,7 +108,7 @@ type secure struct {
 	under *beneath
 }
 
-// secureRecord is the maximum payload of a TLS record.
+// secureRecord is the maximum payload of a TLS record, in bytes.
 const secureRecord = 16 << 10
 
 func newSecure(h *Hub, conn *tls.Conn, under *beneath) (*secure, error) {
@@ -152,7 +152,8 @@ func (w *secure) close() {
 		w.under.socket.close()
 		return
 	}
-	// The kernel sends what is pending on a closed plain socket. For TLS this goroutine does it.
+	// The kernel sends its own buffer after a close. The pending bytes are not in the kernel's
+	// buffer, so this goroutine sends them.
 	w.hub.pipes.Add(1)
 	go func() {
 		defer w.hub.pipes.Done()

@@ -2,10 +2,10 @@ package live
 
 import "atelier/actors/room"
 
-// segmentBytes bounds the payload that is taken from a room at once, in bytes, separately for
-// stored frames and for transients. Larger writes save little: at 64 KiB the system call costs only
-// 0.02 us per frame of 200 bytes. The socket of a client that reads should also accept a segment at
-// once.
+// segmentBytes bounds the payload of one segment, in bytes. Stored frames and transients have this
+// limit each, and a single frame can exceed it. Larger writes save little: at 64 KiB the system call
+// costs only 0.02 us per frame of 200 bytes. The socket of a client that reads should also accept a
+// segment at once.
 const segmentBytes = 64 << 10
 
 // segment contains consecutive frames of a room, joined once for each group of sessions that gets
@@ -45,7 +45,7 @@ func (seg *segment) fill(epoch string, from, to uint64, frames []room.Frame) {
 	}
 }
 
-// forGroup returns the bytes for the sessions of a group.
+// forGroup returns the bytes for the sessions of a group, and the number of frames in them.
 func (seg *segment) forGroup(g int) ([]byte, int) {
 	j := &seg.joined[g]
 	if !j.ready {
@@ -61,7 +61,8 @@ func (seg *segment) forGroup(g int) ([]byte, int) {
 	return j.bytes, j.frames
 }
 
-// forSession returns the bytes for one session. Where possible, these are its group's bytes.
+// forSession returns the bytes for one session, and the number of frames in them. If possible, it
+// returns the group's bytes.
 func (seg *segment) forSession(s *Session) ([]byte, int) {
 	for _, i := range seg.singles {
 		f := &seg.frames[i]
@@ -89,7 +90,7 @@ func (seg *segment) forget() {
 	seg.frames = seg.frames[:0]
 }
 
-// spareSegment returns an empty segment.
+// spareSegment returns a segment to fill, with the memory of an earlier segment if possible.
 func (l *loop) spareSegment() *segment {
 	if n := len(l.spare); n > 0 {
 		seg := l.spare[n-1]
@@ -99,8 +100,8 @@ func (l *loop) spareSegment() *segment {
 	return new(segment)
 }
 
-// reuse keeps a segment's memory for another segment. The caller ensures that no session still uses
-// a part of the memory.
+// reuse keeps a segment's memory for another segment, up to spareSegments. The caller ensures that
+// no session still uses a part of the memory.
 func (l *loop) reuse(seg *segment) {
 	if len(l.spare) < cap(l.spare) {
 		seg.forget()

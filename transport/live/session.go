@@ -28,11 +28,11 @@ const (
 	open
 	// closing: our close frame is written or queued, and nothing follows it.
 	closing
-	// closed: the wire is gone.
+	// closed: the wire was closed.
 	closed
 )
 
-// Session is one connection of one person to one room. Send and Close may be called from any
+// Session is one connection of one person to one room. Send and Close can be called from any
 // goroutine.
 type Session struct {
 	// Data belongs to the owner, which sets it before or in the first callback. The package never
@@ -119,8 +119,8 @@ func (s *Session) Send(payload []byte) bool {
 	return s.put(outboundMessage{payload: payload, after: s.room.Head()})
 }
 
-// Close closes the session after everything that was sent before the call. A reason longer than
-// 123 bytes is truncated.
+// Close closes the session after everything that was sent before the call. It has no effect if the
+// session is already closing. A reason longer than 123 bytes is truncated.
 func (s *Session) Close(code int, reason string) {
 	s.end(ending{code, reason, ReasonServer})
 }

@@ -4,8 +4,8 @@ import "atelier/actors/room"
 
 // SendPerson queues a payload for all sessions of a person in a room. It is used for signalling,
 // and for answers that concern all of the person's windows. The order is that of Session.Send.
-// SendPerson returns false if the payload would exceed Options.SignalBytes in a loop. The sessions
-// of that loop do not receive the payload.
+// SendPerson returns false if the payload would exceed Options.SignalBytes in at least one loop. The
+// sessions of such a loop do not receive the payload, and all other sessions receive it.
 func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
 	return h.signal(r, len(payload), func(v *loopRoom) {
 		for s := v.people[person]; s != nil; s = s.after {
@@ -29,7 +29,8 @@ func (h *Hub) SendFacilitators(r *room.Room, payload []byte) bool {
 }
 
 // EachSession calls fn for every session of a person in a room, including all whose Attach has
-// returned. The function fn is called on the loops' goroutines and must not block.
+// returned. It does not wait for the calls. The function fn is called on the loops' goroutines and
+// must not block.
 func (h *Hub) EachSession(r *room.Room, person string, fn func(*Session)) {
 	h.signal(r, 0, func(v *loopRoom) {
 		for s := v.people[person]; s != nil; s = s.after {
@@ -69,7 +70,8 @@ func (h *Hub) signal(r *room.Room, size int, act func(*loopRoom)) bool {
 	return all
 }
 
-// reserve reserves bytes for a signal, or with a negative size releases them.
+// reserve reserves bytes for a signal, or with a negative size releases them. It returns false if
+// the loop's signals would exceed Options.SignalBytes.
 func (l *loop) reserve(size int) bool {
 	in := &l.inbox
 	in.mu.Lock()

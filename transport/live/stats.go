@@ -6,7 +6,7 @@ import "sync/atomic"
 type Stats struct {
 	// Sessions is the number of connected sessions. Slow is the number of sessions that lag.
 	Sessions, Slow int64
-	// Attached is the number of sessions ever attached.
+	// Attached is the number of sessions attached since the hub was created.
 	Attached uint64
 	// Frames is the number of frames that the loops took from rooms, counted once per loop.
 	Frames uint64
@@ -35,7 +35,7 @@ type Stats struct {
 }
 
 // counters contains the counters of one loop. A loop adds only to its own counters, and other
-// goroutines add rarely, so additions are hardly contended. Any goroutine may read the counters.
+// goroutines add rarely, so additions are hardly contended. Any goroutine can read the counters.
 type counters struct {
 	sessions, slow                      atomic.Int64
 	attached, frames, deliveries        atomic.Uint64

@@ -74,7 +74,7 @@ type reconnectMessage struct {
 }
 
 // Reconnect returns the message that asks a client, before the server stops, to reconnect after a
-// delay.
+// delay in milliseconds.
 func Reconnect(afterMS int) []byte {
 	return encode(reconnectMessage{"reconnect", afterMS})
 }

@@ -169,7 +169,7 @@ func memberOf(name string) *member {
 
 func (m *member) isComponent() bool { return unicode.IsUpper(rune(m.name[0])) }
 
-// schema returns the member's schema. The caller may add to the schema.
+// schema returns a copy of the member's schema, which the caller can modify.
 func (m *member) schema() *describe.Schema {
 	s := m.Schema
 	if m.Of != nil {

@@ -228,7 +228,7 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_ThreadCreated:
 		t := b.ThreadCreated.Thread
 		f.People[0], f.Item = t.CreatedBy, t.Id
-		if len(t.Messages) > 0 { // the event contains the messages and is erased with them, so the frame is too
+		if len(t.Messages) > 0 { // the event and its frame are erased together with the messages
 			f.People[1], f.Item = t.Messages[0].AuthorId, t.Messages[0].Id
 		}
 		return with(f, threadMessage{"inline_comment_changed", t.TargetType, wire.OrNull(t.TargetStepId), t.Id, threadCreated, at})

@@ -36,7 +36,7 @@ type Config struct {
 	Grants Grants
 	// Codelabs returns the codelabs in memory, for summaries.
 	Codelabs func() []codelab.Codelab
-	// Origins are the origins that may open connections.
+	// Origins are the origins that are allowed to open connections.
 	Origins httpapi.Origins
 	// SocketsPerPerson bounds an attendee's live connections in a codelab. A facilitator's session
 	// can have eight times that number. SocketsPerAddress bounds the connections of an address. 0
@@ -135,7 +135,7 @@ func (g *Gateway) events(r *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	if unplaced { // the client may have missed frames before a position that it cannot name
+	if unplaced { // without a position, the client can have missed any number of frames
 		o.Since, o.EpochChanged = new(uint64), true
 	}
 	if r.IsHead() {
@@ -159,7 +159,8 @@ func (g *Gateway) events(r *rest.Request) error {
 
 // attachment returns the options for a new session: its owner and its starting position. It returns
 // an error if the caller is not allowed to connect, or if its address has too many connections. It
-// also returns an error if the position is invalid, or this node does not reach it in time.
+// also returns an error if the position is invalid, or if this node does not reach the position in
+// time.
 func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachOptions, error) {
 	if r.Query("as") == "admin" && !r.IsAdmin() {
 		return live.AttachOptions{}, errWrongGrant
@@ -194,7 +195,7 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	return o, nil
 }
 
-// checkHandshake checks the rules of RFC 6455, 4.2.1, which the library does not check.
+// checkHandshake checks the rules of RFC 6455, 4.2.1, that the library does not check.
 func checkHandshake(r *rest.Request) error {
 	h := &r.Request.Header
 	if !r.IsGet() || !h.IsHTTP11() || !bytes.Contains(bytes.ToLower(h.Peek("Upgrade")), []byte("websocket")) ||

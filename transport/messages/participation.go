@@ -66,7 +66,7 @@ func participation(f room.Frame, at stored, e *pb.Event) (room.Frame, bool) {
 		m := pollMessage{"poll_changed", b.PollShown.PollId, nil, at}
 		if b.PollShown.Poll != nil {
 			f.Item = b.PollShown.Poll.Id
-			m.Poll = rest.ToPoll(b.PollShown.Poll, true) // the event contains only what attendees may see
+			m.Poll = rest.ToPoll(b.PollShown.Poll, true) // the event contains only data for attendees
 		}
 		return with(f, m)
 	case *pb.Event_PollDeleted:
