@@ -39,8 +39,8 @@ type Config struct {
 	// Origins are the origins that are allowed to open connections.
 	Origins httpapi.Origins
 	// SocketsPerPerson bounds an attendee's live connections in a codelab. A facilitator's session
-	// can have eight times that number. SocketsPerAddress bounds the connections of an address. 0
-	// means no limit.
+	// can have FacilitatorSockets times that number over all codelabs. SocketsPerAddress bounds the
+	// connections of an address. 0 means no limit.
 	SocketsPerPerson, SocketsPerAddress int
 	Logger                              *slog.Logger
 	Now                                 func() time.Time

@@ -58,14 +58,14 @@ func (p *peer) joined(s *live.Session) {
 	}
 }
 
+// left releases the grant and the place in sockets of a connection that has ended.
 func (p *peer) left() {
 	p.gone.Store(true)
 	p.g.sockets.leave(p)
 	p.g.Grants.Release(p)
 }
 
-// name returns the name that others see. An attendee's name may have changed after the connection
-// was opened.
+// name returns the current name. An attendee can have been renamed after the connection was opened.
 func (p *peer) name() string { return nameOf(p.lab, p.who) }
 
 func nameOf(w codelab.Codelab, who *codelab.Caller) string {
@@ -106,13 +106,13 @@ func (p *peer) announce(kind string) {
 	announce(p.lab, kind, p.who.ID, p.who.Name)
 }
 
-// announce notifies this node's facilitators of a person who has connected or left, with the
-// current name. Every other node notifies its own facilitators.
+// announce notifies this node's facilitators of a person who has connected or left. Every other node
+// notifies its own facilitators.
 func announce(w codelab.Codelab, kind, person, name string) {
 	a := w.View().Attendee(person)
 	if a == nil {
-		// The attendee was removed, and their place with them. Facilitators still receive the name,
-		// unless another node reported the person.
+		// The attendee was removed, so the view no longer contains their name, step and place. If
+		// another node has reported the person, name is "".
 		a = &pb.Attendee{Id: person, Name: name, CurrentStep: 1}
 	}
 	w.Room.Transient(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})
@@ -175,7 +175,7 @@ func (p *peer) handle(s *live.Session, m *inbound, payload []byte) error {
 	return errUnknownType
 }
 
-// as returns the peer as the caller of a command.
+// as returns the peer as the caller of a command from a session.
 func (p *peer) as(session uint64) *codelab.Caller {
 	who := *p.who
 	who.Session = session

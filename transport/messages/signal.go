@@ -56,7 +56,8 @@ type attendeeSignal struct {
 
 // relay forwards a signal. The status of a facilitator's screen goes to everybody, the status of an
 // attendee's screen to the facilitators, and a WebRTC signal to its target. Without a target, a
-// WebRTC signal goes from a facilitator to everybody, and from an attendee to the facilitators.
+// WebRTC signal goes from a facilitator to everybody, and from an attendee to the facilitators. An
+// attendee can send it to no other target. relay returns durable.ErrBusy if a loop's queue is full.
 func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *inbound, payload []byte) error {
 	if len(payload) > maxSignal {
 		return wire.Invalid("the message is larger than %d bytes", maxSignal)
@@ -106,7 +107,7 @@ func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *
 }
 
 // stamped returns the client's message with its real sender, which replaces any sender in the
-// message. It removes the members that only the server can set.
+// message. It removes the ref and other members that only the server can set.
 func stamped(payload []byte, who *codelab.Caller, name string) ([]byte, error) {
 	fields := map[string]json.RawMessage{}
 	if err := wire.Codec.Unmarshal(payload, &fields); err != nil {

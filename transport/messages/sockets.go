@@ -23,8 +23,9 @@ type sockets struct {
 	from map[string]int     // guarded by mu
 }
 
-// owner returns the key under which a person's connections are counted, and their maximum number.
-// The number 0 means no limit.
+// owner returns the key under which a connection is counted, and the maximum number per key. The key
+// identifies a facilitator's session or API token, or an attendee of a codelab. The number 0 means
+// no limit.
 func (p *peer) owner() (key string, most int) {
 	if most = p.g.SocketsPerPerson; p.who.Role == codelab.RoleAdmin {
 		return p.standing.Key(), most * FacilitatorSockets

@@ -31,7 +31,8 @@ func (r *Request) addressed() string {
 }
 
 // EnterCodelab checks the access to a codelab that is given in the body, as authorize does for a
-// codelab in the path. The caller must lead the codelab, or be one of its attendees.
+// codelab in the path. The caller must be an admin or an attendee of the codelab, or one of its
+// assistants if the operation admits assistants.
 func (r *Request) EnterCodelab(id string) error {
 	r.SetUserValue("id", id)
 	return r.enter(CodelabMember, id)
@@ -46,7 +47,7 @@ func (r *Request) enterNamed(id *string) error {
 }
 
 // EnterOwn checks the access of an attendee whose request names no codelab. It enters the only
-// codelab in which they are registered.
+// codelab in which they are registered, and returns an error if there is none or more than one.
 func (r *Request) EnterOwn() error {
 	if !r.who.Known() {
 		return errLogin
@@ -83,6 +84,8 @@ func (r *Request) EnterAsAdmin() bool {
 	return true
 }
 
+// enter checks the caller's access to the operation and to the codelab with this id. On success it
+// sets Caller, unless the operation needs no particular caller, and Codelab, if access depends on it.
 func (r *Request) enter(who Access, id string) (err error) {
 	a := r.api
 	leads := r.Query("as") != "attendee" && (r.who.Admin() || r.op.Assistants && r.who.Leads(id))
@@ -232,7 +235,8 @@ func (r *Request) hasRank(who Access) bool {
 	return rank >= auth.Assistant && !token // Leader
 }
 
-// need returns nil if may is true. Otherwise it returns the error for a caller without permission.
+// need returns nil if may is true. Otherwise it returns errForbidden for a known caller, and
+// errLogin for an unknown one.
 func (r *Request) need(may bool) error {
 	switch {
 	case may:
@@ -292,9 +296,9 @@ func (r *Request) Standing() auth.Standing {
 	})
 }
 
-// still returns an error if the caller has lost a permission since the request began. A client can
-// take any time to send a body. During that time the session can end or the attendee can be
-// removed.
+// still returns an error if the caller has lost a permission since the request began, or if this
+// node cannot determine it. A client can take any time to send a body. During that time the session
+// can end or the attendee can be removed.
 func (r *Request) still() error {
 	if !r.isMember() || r.who.Operator() {
 		return nil

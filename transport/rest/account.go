@@ -138,7 +138,7 @@ func changePassword(r *Request) error {
 	return r.loggedIn(auth.Login{Person: next})
 }
 
-// loggedIn sends the response to a person who has authenticated.
+// loggedIn creates a session for a person who has authenticated, and responds.
 func (r *Request) loggedIn(l auth.Login) error {
 	if err := r.letIn(l); err != nil {
 		return err
@@ -168,7 +168,8 @@ func (r *Request) letIn(l auth.Login) error {
 // seenEvery is the precision with which a person's last visit is recorded.
 const seenEvery = login.SeenEvery
 
-// seen records a person's visit without waiting for the result.
+// seen records a person's visit without waiting for the result. It does nothing for a HEAD request,
+// or if the recorded visit is younger than seenEvery.
 func (r *Request) seen(id string) {
 	h, err := r.api.People.Get(people.ID)
 	if err != nil || r.IsHead() || r.api.Now().UnixMilli()-h.View().SeenAt(id) < seenEvery.Milliseconds() {

@@ -85,8 +85,8 @@ type Config struct {
 	StreamID string
 	// SecureCookies means that browsers reach the server over https.
 	SecureCookies bool
-	// Framing means that other sites may embed attendees' pages in frames. Sessions that begin in a
-	// frame get cookies that browsers also send from frames.
+	// Framing means that other sites are allowed to show attendees' pages in frames. Sessions that
+	// begin in a frame get cookies that browsers also send from frames.
 	Framing bool
 	// CodelabsDays is the number of days that codelabs are stored after their workshops end; 0
 	// means forever.

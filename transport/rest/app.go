@@ -13,7 +13,7 @@ import (
 type AppInfo struct {
 	Version, Mode string
 	IceServers    []IceServer
-	// Embed lists the hosts whose pages may be embedded in steps; the form *.host includes all
+	// Embed lists the hosts whose pages can be embedded in steps. The form *.host means all
 	// subdomains.
 	Embed []string
 }
@@ -25,7 +25,7 @@ type IceServer struct {
 	Credential string   `json:"credential,omitempty"`
 }
 
-// appLimits contains limits in code points and in bytes.
+// appLimits contains limits, in bytes if the name ends in Bytes, otherwise in code points.
 type appLimits struct {
 	Name            int `json:"name" range:"any" doc:"A person's name."`
 	Message         int `json:"message" range:"any" doc:"A chat message, direct message, broadcast, pin or comment."`

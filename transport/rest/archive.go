@@ -76,7 +76,7 @@ func importCodelab(r *Request) error {
 	return errors.Join(err, in.Close(archive.Unknown(err)))
 }
 
-// codelabOf returns the id of the codelab that was created from the file with this slug, or "".
+// codelabOf returns the id of the codelab with this slug, or "" if there is none.
 func (r *Request) codelabOf(slug string) (id string, err error) {
 	id, _, err = r.api.Codelabs.BySlug(slug)
 	return id, err

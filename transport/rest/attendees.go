@@ -105,8 +105,8 @@ type stepReached struct {
 	Seconds    *float64 `json:"seconds" range:"0.." doc:"The time until they reached the next step or completed. 0 for a skipped step, null before. «median_seconds» of «overview» is computed from these times."`
 }
 
-// quizScore is the number of questions that an attendee has answered, and the number of correct
-// answers.
+// quizScore contains the number of an attendee's correct answers, of answered questions, and of all
+// questions in the codelab.
 type quizScore struct {
 	Right    int `json:"right"`
 	Answered int `json:"answered"`
@@ -235,8 +235,8 @@ type attendeeUpdateBody struct {
 	Place *string `json:"place,omitempty" length:"..40" doc:"The seat of the calling attendee. One line, trimmed. Empty removes it."`
 }
 
-// updateAttendee changes the members of an attendee that facilitators may change. Attendees may
-// change only their own place.
+// updateAttendee changes an attendee. Facilitators can change the name and the muting, assistants
+// only the muting, and attendees only their own place.
 func updateAttendee(r *Request) error {
 	switch id := r.Param("attendee_id"); {
 	case r.IsAdmin():

@@ -41,8 +41,8 @@ func auditLogs(r *Request) error {
 	if q.Offset, err = r.number("offset", 0, 0, 1<<30); err != nil {
 		return err
 	}
-	// API tokens act as facilitators, so they see only codelab records. A read-only token sees them
-	// without address and user agent.
+	// API tokens act as facilitators, so they receive only records of codelabs. A read-only token
+	// receives them without address and user agent.
 	reads := r.who.Scope() == settings.ScopeRead
 	q.OfCodelabs = r.who.Token != nil
 	records, err := r.api.Audit.Find(q)
@@ -60,7 +60,8 @@ func auditLogs(r *Request) error {
 	return r.JSON(out)
 }
 
-// number parses an integer from the query.
+// number parses an integer from least to most in the query. It returns fallback if the query does
+// not contain it.
 func (r *Request) number(name string, fallback, least, most int) (int, error) {
 	if !r.QueryArgs().Has(name) {
 		return fallback, nil

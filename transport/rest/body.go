@@ -57,7 +57,7 @@ func contains(body []byte, member string) bool {
 }
 
 // decodeSecret decodes a JSON body with a secret, which must not stay in memory together with its
-// sender's cookie. The caller must call wiped when done.
+// sender's cookie. The caller must call wiped when done, even after an error.
 func (r *Request) decodeSecret(into any) (wiped func(), err error) {
 	b, err := r.SecretBody()
 	wiped = func() {
@@ -84,7 +84,7 @@ func (r *Request) decodeStrict(into any) error {
 	return wire.DecodeStrict(b, into)
 }
 
-// decodeOptional decodes an optional JSON body.
+// decodeOptional decodes a JSON body. An empty body leaves into unchanged.
 func (r *Request) decodeOptional(into any) error {
 	b, err := r.JSONBody()
 	if err != nil || len(b) == 0 {

@@ -36,7 +36,7 @@ func toChat(lab string, m *pb.ChatMessage) chatRecord {
 // defaultHistory is the default number of messages per page.
 const defaultHistory = 500
 
-// getChat returns the newest messages that the caller may see, oldest first.
+// getChat returns the newest messages that the caller is allowed to see, oldest first.
 func getChat(r *Request) error {
 	limit, err := r.number("limit", defaultHistory, 1, 1000)
 	if err != nil {
@@ -64,7 +64,7 @@ func getChat(r *Request) error {
 	return r.JSON(out())
 }
 
-// history returns the newest messages before a position that a person may see.
+// history returns the newest messages before an index that a person is allowed to see, oldest first.
 func history(v *codelab.View, lab, who string, end, limit int) []chatRecord {
 	out := make([]chatRecord, 0, min(limit, end))
 	for i := end - 1; i >= 0 && len(out) < limit; i-- {

@@ -18,8 +18,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// codelabRecord is a codelab as sent to clients. Members that only admins may see are omitted in
-// responses to other people.
+// codelabRecord is a codelab as sent to clients. Responses to other people omit the members that are
+// for admins only.
 type codelabRecord struct {
 	ID                 string   `json:"id" is:"Id"`
 	Title              string   `json:"title" length:"1..200"`
@@ -74,8 +74,8 @@ func toCertificateSettings(m *pb.Codelab) certificateSettings {
 	return certificateSettings{m.Organiser, wire.OrNull(m.LogoUrl), codelab.Accents[m.Accent], m.CertificateText, m.Seal}
 }
 
-// toCodelab returns the record of a codelab. With admin, it includes the members that only admins
-// may see, and the notes in the guide.
+// toCodelab returns the record of a codelab. With admin, it includes the members for admins, and the
+// notes in the guide.
 func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 	out := codelabRecord{
 		ID: m.Id, Title: m.Title, Description: m.Description, Author: m.Author, IsPublic: m.IsPublic,
@@ -166,7 +166,8 @@ type codelabSettings struct {
 	Seal            *bool           `json:"seal,omitempty"`
 }
 
-// namedSetting returns the index of a setting's name in names, or nil if the setting is omitted.
+// namedSetting returns the index of a setting's name in names, or nil if the setting is omitted. It
+// returns an error for an unknown name.
 func namedSetting[E ~int32](field string, names []string, given *string) (*E, error) {
 	if given == nil {
 		return nil, nil
@@ -504,7 +505,8 @@ func (r *Request) answerCodelab(b codelab.Body) error {
 	return r.JSON(r.toTaught(r.Codelab.View(), v.(*pb.Codelab)))
 }
 
-// oneLine trims and bounds a field that no actor checks.
+// oneLine returns a trimmed field that no actor checks. It returns an error if the field is not one
+// line, or has more than most code points.
 func oneLine(field, value string, most int) (string, error) {
 	value, ok := naming.Line(value)
 	switch {

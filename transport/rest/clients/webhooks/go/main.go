@@ -73,7 +73,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// genuine reports whether the delivery was signed with the secret a short time ago.
+// genuine reports whether the delivery was signed with the secret, at most maxAge ago.
 func (r *receiver) genuine(header http.Header, body []byte) bool {
 	id, at := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(at, 10, 64)
