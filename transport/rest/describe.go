@@ -110,7 +110,8 @@ const (
 	edition
 )
 
-// The components of responses that have the same meaning everywhere, by status.
+// The components of responses, by status: of most operations, of operations for Git clients, and the
+// additional ones of stored files.
 var (
 	standard = map[int]string{
 		204: "NoContent", 304: "NotModified", 400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound",
@@ -156,8 +157,8 @@ func (op *Operation) describe(o *outline) (map[string]any, error) {
 	return d, nil
 }
 
-// changes reports whether a request with a session cookie needs the CSRF token, because pages of
-// other origins must not call the operation.
+// changes reports whether a request with a session cookie needs the CSRF token, so that pages of
+// other origins cannot call the operation.
 func (op *Operation) changes() bool {
 	return op.Method != get && !op.Basic && !op.Check
 }

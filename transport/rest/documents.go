@@ -173,7 +173,7 @@ func openAPI(r *Request) error {
 var unversioned = []byte(`"version":"1.0.0"`)
 
 // Document sends a description of the API, with the program's version. The description changes only
-// with the program, so clients may cache it.
+// with the program, so clients can cache it for five minutes.
 func (r *Request) Document(b []byte) error {
 	if v := r.api.App.Version; v != "" {
 		b = bytes.Replace(b, unversioned, fmt.Appendf(nil, `"version":%q`, v), 1)

@@ -28,7 +28,7 @@ var (
 
 // statusOf is the only mapping from errors to the API's status codes. The client receives the text
 // of an httpapi.Error or a durable.Rejection. Every other error gets a fixed text, so that no
-// internal detail is sent.
+// internal detail is sent. retry is the time for Retry-After, or 0 for none.
 func statusOf(err error) (status int, text string, retry time.Duration) {
 	var own *httpapi.Error
 	var rejected *durable.Rejection

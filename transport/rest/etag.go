@@ -56,7 +56,8 @@ func (r *Request) stream8() string { return r.api.StreamID[:min(8, len(r.api.Str
 
 func (r *Request) freshAs(tag string) bool { return r.Fresh(tag, "private, no-cache") }
 
-// ifMatch returns the revisions that an edit may replace. The result nil means any revision.
+// ifMatch returns the revisions that an edit is allowed to replace. nil means any revision, and an
+// empty slice means none.
 func (r *Request) ifMatch() []uint64 {
 	tags, star := r.Tags("If-Match")
 	if star || len(r.Request.Header.PeekAll("If-Match")) == 0 {

@@ -79,7 +79,8 @@ func stampOrNothing(ms int64) string {
 	return wire.Stamp(ms)
 }
 
-// attendance writes a row per attendee, with the time at which each step was first reached.
+// attendance writes a row per attendee, with the results of checks and the time at which each step
+// was first reached.
 func attendance(v *codelab.View, w *sheet) {
 	head := []string{"attendee_id", "name", "email", "registered_at", "current_step", "furthest_step", "steps", "is_completed", "completed_at"}
 	for _, c := range v.Checks {

@@ -20,7 +20,7 @@ type file struct {
 	mediaType string
 	// name is the file name for downloads. With "" the browser chooses a name.
 	name  string
-	cache string
+	cache string // the header Cache-Control
 }
 
 // serveUpload serves files under /uploads/ to everybody who knows their name.
@@ -102,8 +102,9 @@ type section struct {
 
 func (s *section) Close() error { return s.f.Close() }
 
-// disposition returns the Content-Disposition header. Browsers may display verified images, but not
-// HTML or SVG. The header contains the name in both forms of RFC 6266.
+// disposition returns the Content-Disposition header. Browsers display images of a known kind, and
+// save every other file, including HTML and SVG. The header contains the name in both forms of
+// RFC 6266.
 func disposition(mediaType, name string) string {
 	kind := "attachment"
 	if intake.Shown(mediaType) {
@@ -187,7 +188,7 @@ func parseRange(text string, size int64) (from, n int64, how rangeKind) {
 	return from, min(to, size-1) - from + 1, part
 }
 
-// digits parses a number as in RFC 9110. A number larger than any file is reduced to a maximum.
+// digits parses a number as in RFC 9110. A number above the maximum int64 becomes that maximum.
 func digits(s string) (int64, bool) {
 	if s == "" || strings.Trim(s, "0123456789") != "" {
 		return 0, false

@@ -25,7 +25,7 @@ import (
 // created for them, with one commit for each shared branch and without the author's history. This
 // repository is derived from the codelab's record, so that every node creates the same repository.
 
-// maxFetch bounds the body of a fetch, in bytes, both packed and unpacked.
+// maxFetch bounds the body of a fetch, in bytes, before and after decompression.
 const maxFetch = 256 << 10
 
 // gitUser is the user name that Git clients send with a personal secret.
@@ -33,9 +33,10 @@ const gitUser = "x"
 
 var errNoRepository = durable.Reject(durable.Missing, "the code of this codelab is kept in folders, not in a Git repository; it can be downloaded")
 
-// identifyBasic identifies the caller of an operation that programs use. Only the password counts,
-// not the user name. It is an API token, or a personal secret for Git in this codelab. A header with
-// any other scheme than Basic must contain an API token. bad means that the credential is invalid.
+// identifyBasic identifies the caller of an operation for Git clients. The user name is ignored. The
+// password is an API token, or a personal secret for Git in this codelab. A header with any other
+// scheme than Basic must contain an API token. bad means that the credential is invalid. Without a
+// header, the caller stays unknown.
 func (r *Request) identifyBasic() (bad bool, err error) {
 	given := string(r.Request.Header.Peek("Authorization"))
 	if given == "" {
@@ -126,8 +127,8 @@ func gitRefs(r *Request) error {
 	return nil
 }
 
-// repository returns the repository that the caller may fetch. The codelab's lock in Workspaces
-// must be held.
+// repository returns the repository that the caller is allowed to fetch. The codelab's lock in
+// Workspaces must be held.
 func (r *Request) repository() (*git.Repository, error) {
 	w, err := r.readable()
 	if err != nil {
@@ -167,7 +168,7 @@ func (r *Request) repository() (*git.Repository, error) {
 	})
 }
 
-// maxShown bounds the number of attendees' repositories in the cache.
+// maxShown bounds the number of attendees' repositories in the cache. A full cache is emptied.
 const maxShown = 64
 
 // shownRepositories caches the repositories built for attendees, because hundreds of attendees read
@@ -217,7 +218,8 @@ func (s *shownRepositories) get(w *pb.Workspace, begin string, build func() (*gi
 	return r.repo, r.err
 }
 
-// gitBody reads a body of at most limit bytes with one of Git's media types, which pages of other
+// gitBody returns the decompressed body of a request to a Git service. The limit applies before and
+// after decompression, in bytes. The body must have the service's media type, which pages of other
 // origins cannot send.
 func (r *Request) gitBody(service string, limit int) ([]byte, error) {
 	if err := r.gitType(service); err != nil {

@@ -77,7 +77,8 @@ func gitReceivePack(r *Request) error {
 	return nil
 }
 
-// spoolPush writes the body to a file, decompressed if necessary.
+// spoolPush writes the decompressed body to a file. It returns httpapi.ErrTooLarge for more than
+// git.MaxPack bytes.
 func (r *Request) spoolPush() (*os.File, error) {
 	if r.Request.Header.ContentLength() > git.MaxPack {
 		return nil, httpapi.ErrTooLarge
@@ -200,8 +201,8 @@ type packError struct{ error }
 
 func (p packError) Unwrap() error { return p.error }
 
-// pushable returns the codelab's workspace if it is a repository. The codelab's lock in Workspaces
-// must be held.
+// pushable returns the codelab's workspace, or errNoRepository if its code is kept in folders. The
+// codelab's lock in Workspaces must be held.
 func (r *Request) pushable() (*pb.Workspace, error) {
 	w, err := r.workspace()
 	if err == nil && w.StructureType != codelab.BranchWorkspace {

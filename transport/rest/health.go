@@ -1,7 +1,7 @@
 package rest
 
-// Health is the state of the server, for its owner. If a disk or another node does not respond, its
-// entry has no ok, and its figures are null.
+// Health is the state of the server, for its owner. If a disk or another node does not respond, the
+// ok of its entry and its figures are null.
 type Health struct {
 	People      PeopleHealth       `json:"people"`
 	Queue       QueueHealth        `json:"queue"`
@@ -12,7 +12,7 @@ type Health struct {
 	Nodes       *NodesHealth       `json:"nodes" doc:"null on a single server."`
 }
 
-// Verdict is the verdict on one part of the server.
+// Verdict states whether one part of the server works.
 type Verdict struct {
 	OK     *bool  `json:"ok" doc:"Whether this part works. Null if unknown."`
 	Text   string `json:"text" doc:"The state, in English."`

@@ -58,8 +58,8 @@ type helpAskBody struct {
 	AttendeeID string `json:"attendee_id,omitempty" doc:"For facilitators: the attendee who is offered help."`
 }
 
-// askHelp asks for help for the caller. If a facilitator's request contains an attendee, askHelp
-// offers help to that attendee.
+// askHelp asks for help for the calling attendee. If the caller is a facilitator and the body names
+// an attendee, askHelp offers help to that attendee.
 func askHelp(r *Request) error {
 	var in helpAskBody
 	if err := r.decode(&in); err != nil {
@@ -158,8 +158,8 @@ func ownHelp(v *codelab.View, lab, who string) []ownHelpRecord {
 // recentHelp is the number of requests from which the current wait is estimated.
 const recentHelp = 10
 
-// usualWait returns the median time, in seconds, that the latest requests waited until they were
-// claimed.
+// usualWait returns the median time, in seconds, that the latest recentHelp requests waited until
+// they were claimed. Offers of help do not count. The result is nil if no request was claimed.
 func usualWait(v *codelab.View) *float64 {
 	var waited []int64
 	for i := v.Help.Len() - 1; i >= 0 && len(waited) < recentHelp; i-- {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// joinRecord contains the data of a codelab that a person with the join code may see before they
+// joinRecord contains the data of a codelab that a person with the join code can read before they
 // register.
 type joinRecord struct {
 	ID               string `json:"id" is:"Id"`

@@ -72,7 +72,7 @@ func addMaterial(r *Request) error {
 	return r.JSON(toMaterial(r.Codelab.ID(), v.(*pb.Material)))
 }
 
-// claimMaterial protects an uploaded material from removal.
+// claimMaterial protects an uploaded material from removal until release is called.
 func (r *Request) claimMaterial(path string) (release func(), err error) {
 	name, ok := files.NameOf(path)
 	if !ok {

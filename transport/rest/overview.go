@@ -42,8 +42,8 @@ type overviewRecord struct {
 	Checks        []checkCounts  `json:"checks" items:"..50" doc:"The checks that the steps declare, with the results that people's own programs have reported."`
 }
 
-// overview returns the data that shows a facilitator at a glance whether to move on, who is stuck,
-// and whose turn it is.
+// overview responds with the data from which a facilitator decides whether to move on: the people
+// and their times on each step, the longest stay on a step, and the oldest request for help.
 func overview(r *Request) error {
 	v := r.view()
 	now := r.api.Now().UnixMilli()
@@ -102,7 +102,8 @@ func overview(r *Request) error {
 	return r.JSON(out)
 }
 
-// spentOn returns, for each step, the sorted times of the people who moved on, in milliseconds.
+// spentOn returns, for each step, the sorted times of the people who moved on, in milliseconds. It
+// leaves out people who skipped the step.
 func spentOn(v *codelab.View) [][]int64 {
 	out := make([][]int64, len(v.Steps))
 	for _, a := range v.Attendees.All() {
@@ -118,8 +119,9 @@ func spentOn(v *codelab.View) [][]int64 {
 	return out
 }
 
-// timeOn returns the time that an attendee spent on a step (index from 0), until they reached the
-// next step or completed. The time is 0 if they are still on the step or skipped it.
+// timeOn returns the time that an attendee spent on a step (index from 0), in milliseconds, until
+// they reached the next step or completed. The time is 0 if they are still on the step or skipped
+// it.
 func timeOn(a *pb.Attendee, i int) int64 {
 	switch n := len(a.ReachedAt); {
 	case i+1 < n:
@@ -130,8 +132,8 @@ func timeOn(a *pb.Attendee, i int) int64 {
 	return 0
 }
 
-// quantile returns the smallest value that is at least as large as the fraction q of the sorted
-// values, in seconds. Without values it returns nil.
+// quantile returns the smallest value that is at least as large as the fraction q of the values, in
+// seconds. The values are sorted and in milliseconds. Without values quantile returns nil.
 func quantile(sorted []int64, q float64) *float64 {
 	if len(sorted) == 0 {
 		return nil

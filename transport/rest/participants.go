@@ -194,7 +194,7 @@ func disableParticipant(r *Request) error {
 	return r.changeParticipant(participant.Disable{ID: r.Param("participant_id")})
 }
 
-// changeParticipant applies a change and returns the updated record.
+// changeParticipant applies a change and responds with the updated record.
 func (r *Request) changeParticipant(b participant.Body) error {
 	_, view, err := r.askParticipants(b)
 	if err != nil {
