@@ -109,7 +109,8 @@ func (a *API) ReleaseClaims(v *people.View) error {
 	})
 }
 
-// actorID returns the caller's id for the audit trail.
+// actorID returns the caller's id for the audit trail: the person's id, or the owner's account for
+// the owner and for API tokens.
 func (r *Request) actorID() string {
 	if id := r.who.PersonID(); id != "" {
 		return id

@@ -538,6 +538,7 @@ func voteText(p *pb.Poll, vote *voteRecord) string {
 	return strings.Join(texts, "; ")
 }
 
+// optionText returns the text of an option, or the value for a scale. i begins at 0.
 func optionText(p *pb.Poll, i int32) string {
 	if p.Kind == pb.PollKind_POLL_KIND_SCALE || int(i) >= len(p.Options) {
 		return strconv.Itoa(int(i) + 1)

@@ -11,8 +11,7 @@ import (
 // errLeft is returned when the client has disconnected. Such a client rarely receives the error.
 var errLeft = &httpapi.Error{Status: 400, Text: "the client left before the end"}
 
-// present fails if the client has closed its connection. A connection that cannot be inspected
-// counts as open.
+// present returns errLeft if the client has closed its connection.
 func (r *Request) present() error {
 	if closed(r.Conn()) {
 		return errLeft
@@ -20,8 +19,8 @@ func (r *Request) present() error {
 	return nil
 }
 
-// closed reports whether the peer has closed the connection. It consumes no data that the client
-// has already sent.
+// closed reports whether the peer or this server has closed the connection. It consumes no data that
+// the client has already sent. A connection without a descriptor counts as open.
 func closed(c net.Conn) bool {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()

@@ -22,8 +22,8 @@ const (
 	progressStep = 15 * time.Second
 )
 
-// progress returns the number of attendees who had reached each step, over time. Attendees' records
-// contain the times at which they reached their steps, so that no history needs to be stored.
+// progress responds with the number of attendees who had reached each step, over time. Attendees'
+// records contain the times at which they reached their steps, so no history needs to be stored.
 func progress(r *Request) error {
 	return r.JSON(toTimeline(r.view(), r.api.Now().UnixMilli()))
 }
@@ -54,7 +54,7 @@ func toTimeline(v *codelab.View, until int64) timelineRecord {
 	// The first loop counts the arrivals in each interval. Then the counts are added up.
 	came := func(counts []int, ms int64) {
 		if ms > until {
-			return // ignore people who completed after the end
+			return // ignore arrivals and completions after the end
 		}
 		i := 0
 		if until > from {

@@ -143,7 +143,7 @@ func keptOut(in *archive.Incoming, has []*codelab.PollView) (out []archive.LeftO
 	return out
 }
 
-// publishFile publishes a file into a codelab.
+// publishFile publishes a file into a codelab. With dry it only reports the changes.
 func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 	w, err := r.api.Codelabs.Get(id)
 	if err != nil {

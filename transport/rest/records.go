@@ -10,10 +10,11 @@ import (
 	"strings"
 )
 
-// Records writes structs as a table with a column for each field that has a name for encoding/json,
-// under this name. Values other than texts, numbers and booleans are written as JSON, and a nil
-// pointer as an empty cell. All records must have the same type as the value "of". This type
-// determines the header even if there are no records.
+// Records writes structs as a CSV table with a column for each field that has a name for
+// encoding/json, under this name. Values other than texts, numbers and booleans are written as JSON,
+// a pointer as its value, and a nil pointer as an empty cell. Every record must have the type of the
+// argument "of", otherwise Records returns an error. This type determines the header even if there
+// are no records.
 func Records(w io.Writer, of any, records iter.Seq[any]) error {
 	t := reflect.TypeOf(of)
 	var columns [][]int

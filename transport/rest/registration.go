@@ -29,9 +29,9 @@ func registerAttendee(r *Request) error {
 	if err := codelab.Admit(meta, in, r.IsAdmin()); err != nil {
 		return r.wasted(err)
 	}
-	// Only registrations that are valid except for the name count towards the limit, so that
-	// invalid registrations cannot lock others out. While registration is closed, only returning
-	// people can register, and only successful registrations count.
+	// Invalid registrations do not count towards the limit, so that they cannot lock others out.
+	// Registrations with a taken or reserved name count. While registration is closed, only
+	// returning people can register, and only successful registrations count.
 	open := codelab.Open(meta)
 	if err := r.mayRegister(open); err != nil {
 		return err
@@ -119,7 +119,8 @@ func (r *Request) marked() (id string, generation uint32) {
 }
 
 // sameAgain returns the attendee if the browser repeats a registration, because the first response
-// was lost or two tabs registered concurrently.
+// was lost or two tabs registered concurrently. Otherwise it returns nil. err is the result of the
+// repeated command.
 func (r *Request) sameAgain(name string, err error) *pb.Attendee {
 	if r.who.SessionID == "" || !errors.Is(err, codelab.ErrNameTaken) && !errors.Is(err, codelab.ErrCodeVoid) {
 		return nil

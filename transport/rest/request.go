@@ -113,6 +113,7 @@ func (r *Request) Admit() error {
 	return err
 }
 
+// admit identifies the caller, and checks the rate limit, the CSRF token, the scope and the access.
 func (r *Request) admit() error {
 	a, op := r.api, r.op
 	// With a misspelled value the caller would act in a role other than the intended one.
@@ -180,7 +181,7 @@ func (r *Request) current(now bool) error {
 	return r.api.Current(now, authorized)
 }
 
-// identify determines the caller.
+// identify determines the caller. badToken means that the request contains an invalid credential.
 func (r *Request) identify() (badToken bool, err error) {
 	if r.UserValue(operator{}) != nil {
 		r.who = auth.Operator()

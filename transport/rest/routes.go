@@ -35,7 +35,7 @@ const (
 	CodelabMember
 	// CodelabAttendee: an attendee of the codelab.
 	CodelabAttendee
-	// CodelabReader: anyone if the codelab is public, else its members.
+	// CodelabReader: anyone if the codelab is public, otherwise as CodelabMember.
 	CodelabReader
 	// Registrant: anyone, on an existing codelab.
 	Registrant
@@ -58,13 +58,13 @@ type Operation struct {
 	Access       Access
 	Body         int  // limit of the body, bytes; 0 means maxJSON, or maxUnknown if unknown callers are permitted
 	Upload       bool // counts as an upload, not as a read or write
-	Joins        bool // has its own bucket per address
+	Joins        bool // counts only in the bucket Limits.Joins of the address
 	Unframed     bool // refused for pages in a frame
 	File         int  // limit of an uploaded file, bytes
 	Root         bool // the path is not below /api
-	Import       bool // API tokens with the scope import may call it
+	Import       bool // permitted for API tokens with the scope import
 	Assistants   bool // assistants of the codelab act as admins here
-	Check        bool // only personal secrets for checks may call it
+	Check        bool // callers authenticate only with personal secrets for checks
 	Basic        bool // programs authenticate with Basic authentication; cookies are ignored
 	Reads        bool // changes nothing, regardless of its method
 	Handle       func(*Request) error
@@ -75,11 +75,11 @@ type Operation struct {
 	Params   []string     // parameters outside the path, by their components
 	Takes    reflect.Type // of the JSON in the body
 	Optional bool         // the body can be omitted
-	Gives    success
-	Tag      tag
-	Seq      bool  // the response has X-Codelab-Seq
-	Also     []int // statuses in addition to those that such operations usually return
-	Never    []int // statuses that such operations usually return, but this one does not
+	Gives    success      // the successful response
+	Tag      tag          // the kind of its ETag
+	Seq      bool         // the response has X-Codelab-Seq
+	Also     []int        // statuses in addition to those that such operations usually return
+	Never    []int        // statuses that such operations usually return, but this one does not
 }
 
 const (

@@ -39,8 +39,8 @@ type runFeedback struct {
 	Satisfaction map[string]int `json:"satisfaction" range:"any" doc:"The number of answers by value."`
 }
 
-// compareRuns returns a codelab's runs, newest first. With itself=1, the results of the codelab
-// itself follow.
+// compareRuns responds with the results of a codelab's runs, newest first. With itself=1, the results
+// of the codelab itself follow.
 func compareRuns(r *Request) error {
 	itself, err := r.flag("itself")
 	if err != nil {

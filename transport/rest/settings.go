@@ -14,7 +14,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// OpenKey decrypts an AI key sent by the caller.
+// OpenKey decrypts an AI key sent by the caller. Its error is an Invalid rejection, or a response 429
+// if the caller must wait.
 func (r *Request) OpenKey(text string) (keys.Key, error) {
 	k, err := r.api.AIKeys.Open(r.Caller.Person, text)
 	return k, slowed(err)
@@ -35,6 +36,7 @@ func (r *Request) StoredKey() (keys.Key, error) {
 	return k, slowed(err)
 }
 
+// slowed returns the response 429 for a keys.Slow, and any other error unchanged.
 func slowed(err error) error {
 	var slow *keys.Slow
 	if errors.As(err, &slow) {
@@ -93,7 +95,7 @@ func getSettings(r *Request) error {
 	return r.JSON(settingsRecord{len(h.View().AIKey) > 0, !k.Zero(), r.api.AIModels.Provider, r.api.AIModels.Default, r.api.AIModels.All})
 }
 
-// AIModels lists the permitted models.
+// AIModels lists the permitted models of a provider. Default is one of All.
 type AIModels struct {
 	Provider, Default string
 	All               []string

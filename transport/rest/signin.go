@@ -153,7 +153,8 @@ func (r *Request) notSignedIn(to string, err error) error {
 	case errors.Is(err, oidc.Expired), errors.Is(err, oidc.Busy), errors.Is(err, oidc.ErrPaused):
 		level = slog.LevelDebug
 	case errors.Is(err, oidc.Away):
-	// These failures are counted, and the audit trail contains only their sum.
+	// These failures are counted, and the audit trail contains only their number per minute and
+	// address.
 	case errors.Is(err, oidc.Invalid), errors.Is(err, oidc.Denied):
 		if r.api.SignInFailed != nil {
 			r.api.SignInFailed(why, r.ip())

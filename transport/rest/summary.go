@@ -64,7 +64,7 @@ const (
 	hardestSteps, summaryWrong = 3, 10
 )
 
-// summarize returns the results of a workshop. People's own words in feedback and quizzes are
+// summarize responds with the results of a workshop. People's own words in feedback and quizzes are
 // included only with names=1.
 func summarize(r *Request) error {
 	names, err := r.flag("names")

@@ -273,8 +273,8 @@ type progressRecord struct {
 	StepNumber   int    `json:"step_number"`
 	StepTitle    string `json:"step_title"`
 	ReachedAt    string `json:"reached_at"`
-	// Seconds is the time spent on the step. It is null if the person is still on the step, or left
-	// it at once.
+	// Seconds is the time spent on the step. It is null if the person is still on the step or
+	// skipped it.
 	Seconds *int64 `json:"seconds"`
 }
 

@@ -17,7 +17,7 @@ type tokenRecord struct {
 	ExpiresAt *string `json:"expires_at" is:"Timestamp"`
 }
 
-// setting sends a command to the settings.
+// setting sends a command to the settings' actor and returns its result.
 func (r *Request) setting(b settings.Body) (any, error) {
 	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {

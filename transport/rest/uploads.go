@@ -137,8 +137,9 @@ const (
 	maxBeforeFile = 64 << 10
 )
 
-// filePart returns the multipart field "file" of at most limit bytes. If a read returns EOF, the
-// file is complete.
+// filePart returns the multipart field "file". limit is the maximum size of the file, in bytes. The
+// caller must also enforce it, because filePart permits some more bytes for the multipart framing.
+// If a read returns EOF, the file is complete.
 func (r *Request) filePart(limit int64) (*filePart, error) {
 	kind, params, err := mime.ParseMediaType(string(r.Request.Header.ContentType()))
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
