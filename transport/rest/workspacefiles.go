@@ -28,7 +28,7 @@ const (
 	base64Encoding = "base64"
 )
 
-// content decodes the content.
+// content returns the decoded content.
 func (f *workspaceFile) content() ([]byte, error) {
 	switch or(f.Encoding, textEncoding) {
 	case textEncoding:
@@ -43,7 +43,7 @@ func (f *workspaceFile) content() ([]byte, error) {
 	return nil, wire.Invalid("encoding must be %q or %q", textEncoding, base64Encoding)
 }
 
-// mode reads the mode.
+// mode returns the requested mode, or KeptMode if none is requested.
 func (f *workspaceFile) mode() (code.Mode, error) {
 	if f.Mode == nil {
 		return code.KeptMode, nil
@@ -101,14 +101,15 @@ func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, er
 	return w, name, tree, nil
 }
 
-// readableHead does the same as head, but only if the client may read the branch or folder. The
-// codelab's lock in Workspaces must be held.
+// readableHead does the same as head, but only if the client is allowed to read the branch or folder.
+// The codelab's lock in Workspaces must be held.
 func (r *Request) readableHead(structure string) (w *pb.Workspace, tree string, err error) {
 	return r.readableNamed(structure, structure, r.Param(structure))
 }
 
-// readableNamed returns the branch or folder named by field if the client may read it. An attendee
-// cannot find out whether an unshared branch or folder exists.
+// readableNamed returns the tree of the named branch or folder if the client is allowed to read it.
+// field is the field with the name, for errors. An attendee cannot find out whether an unshared
+// branch or folder exists.
 func (r *Request) readableNamed(field, structure, name string) (w *pb.Workspace, tree string, err error) {
 	if err := code.CheckName(name); err != nil {
 		return nil, "", wire.Invalid("%s: %v", field, err)
@@ -269,7 +270,7 @@ const writeTries = 20
 // writeHead changes the branch or folder that the request's path names. The lock orders the writes
 // of this node. If a write of another node comes first, the head has moved, and writeHead applies
 // the change again to the new head. A change contains whole files, so concurrent changes of two
-// nodes do not conflict.
+// nodes do not conflict. After writeTries attempts, writeHead returns durable.ErrBusy.
 func (r *Request) writeHead(structure string, change code.Change) error {
 	defer r.api.Workspaces.Lock(r.Codelab.ID())()
 	for range writeTries {

@@ -167,8 +167,8 @@ func (r *Request) workspace() (*pb.Workspace, error) {
 	return nil, errNoWorkspace
 }
 
-// readable returns the codelab's workspace with the branches or folders that the client may read,
-// sorted by name. Admins may read all of them. Attendees may read those that are currently shared.
+// readable returns the codelab's workspace with the branches or folders that the client is allowed
+// to read, sorted by name. Admins can read all of them. Attendees can read the currently shared ones.
 // A caller that uses the trees must hold the codelab's lock in Workspaces.
 func (r *Request) readable() (*pb.Workspace, error) {
 	v := r.Codelab.View()

@@ -22,8 +22,8 @@ const (
 	lastPrivateClose  = 4999
 )
 
-// validCloseCode reports whether a peer may send the code. 1004 is reserved; 1005, 1006 and 1015
-// exist only inside an endpoint.
+// validCloseCode reports whether a peer is allowed to send the code. 1004 is reserved; 1005, 1006 and
+// 1015 exist only inside an endpoint.
 func validCloseCode(code int) bool {
 	switch {
 	case code >= 1000 && code <= 1003, code >= 1007 && code <= 1014:
@@ -33,7 +33,7 @@ func validCloseCode(code int) bool {
 	}
 }
 
-// parseClose parses the payload of a close frame.
+// parseClose returns the code in the payload of a close frame, or CloseNoStatus if it is empty.
 func parseClose(payload []byte) (code int, err *ProtocolError) {
 	switch {
 	case len(payload) == 0:

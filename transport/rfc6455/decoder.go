@@ -20,12 +20,12 @@ var (
 	errLength         = &ProtocolError{CloseProtocol, "length is not in its shortest form"}
 	errControlSize    = &ProtocolError{CloseProtocol, "control frame is too long"}
 	errControlPart    = &ProtocolError{CloseProtocol, "control frame is fragmented"}
-	errNoStart        = &ProtocolError{CloseProtocol, "continuation of nothing"}
-	errNotFinished    = &ProtocolError{CloseProtocol, "new message inside of a fragmented one"}
+	errNoStart        = &ProtocolError{CloseProtocol, "continuation frame without a message"}
+	errNotFinished    = &ProtocolError{CloseProtocol, "new message inside a fragmented message"}
 	errCloseLength    = &ProtocolError{CloseProtocol, "close frame of one byte"}
 	errCloseCode      = &ProtocolError{CloseProtocol, "invalid close code"}
 	errCloseText      = &ProtocolError{CloseInvalidText, "close reason is not UTF-8"}
-	errBinary         = &ProtocolError{CloseUnsupported, "binary messages are not understood"}
+	errBinary         = &ProtocolError{CloseUnsupported, "binary messages are not supported"}
 	errText           = &ProtocolError{CloseInvalidText, "message is not UTF-8"}
 	errMessageTooLong = &ProtocolError{CloseTooBig, "message is too long"}
 )
@@ -58,7 +58,8 @@ func (d *Decoder) Idle() bool {
 	return len(d.pending) == 0 && !d.fragmented && !d.done
 }
 
-// Feed decodes p and unmasks it in place. An error is final.
+// Feed decodes p and unmasks it in place. limit is the maximum size of a message, in bytes. After an
+// error the decoder must not be used again.
 func (d *Decoder) Feed(p []byte, limit int, out Sink) *ProtocolError {
 	for len(p) > 0 && !d.done {
 		if len(d.pending) > 0 {
@@ -93,7 +94,7 @@ func (d *Decoder) complete(p []byte, limit int, out Sink) ([]byte, *ProtocolErro
 			return nil, err
 		}
 		if h.size == 0 {
-			// The header itself is incomplete, so bytes are appended one at a time, 13 at most.
+			// The header itself is incomplete, so single bytes are appended, at most 13.
 			if len(p) == 0 {
 				return nil, nil
 			}

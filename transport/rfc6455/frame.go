@@ -37,11 +37,13 @@ func AppendHeader(dst []byte, op Opcode, length int) []byte {
 	}
 }
 
+// AppendFrame appends an unfragmented, unmasked frame.
 func AppendFrame(dst []byte, op Opcode, payload []byte) []byte {
 	return append(AppendHeader(dst, op, len(payload)), payload...)
 }
 
-// AppendClose appends a close frame. The reason is truncated to fit.
+// AppendClose appends a close frame, which is empty for CloseNoStatus. A reason longer than 123 bytes
+// is truncated at a character.
 func AppendClose(dst []byte, code int, reason string) []byte {
 	if code == CloseNoStatus {
 		return AppendHeader(dst, Close, 0)

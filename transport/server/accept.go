@@ -17,7 +17,8 @@ type patientListener struct {
 	// shed frees resources, if possible.
 	shed func()
 	// full reports whether the remaining descriptors are reserved. Nil means that they never are.
-	full   func() bool
+	full func() bool
+	// pauses counts the pauses of Accept.
 	pauses atomic.Uint64
 
 	closed chan struct{} // closed by Close

@@ -70,9 +70,9 @@ func NewMetrics(version string) *Metrics {
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		})
 	}
-	m.waits = latency("actor_wait_seconds", "Time that commands wait in the queue of their actor, of one in eight.")
+	m.waits = latency("actor_wait_seconds", "Time that a command waits in the queue of its actor, sampled from one command in eight.")
 	m.acks = latency("ack_seconds", "Time from a message on a socket to its ack, disk included.")
-	m.delivery = latency("delivery_seconds", "Time from the publication of a frame until everybody who keeps up was written to, for each fan-out.")
+	m.delivery = latency("delivery_seconds", "Time from the publication of a frame until it was written to every connection that keeps up, for each fan-out.")
 	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "atelier_build_info", Help: "1, with the versions of the program and of Go.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
@@ -93,7 +93,7 @@ func (m *Metrics) Request(operation string, status int, took time.Duration) {
 	m.timesOf(requestLabels{operation, status}).Observe(took.Seconds())
 }
 
-// timesOf returns the histogram of a request. The vector's own search by labels would be 3 % of the
+// timesOf returns the histogram of a request. The vector's own search by labels would take 3 % of the
 // time of a read without sockets.
 func (m *Metrics) timesOf(l requestLabels) prometheus.Observer {
 	if h := (*m.times.Load())[l]; h != nil {
@@ -259,7 +259,7 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	}
 
 	for env, t := range s.Tokens() {
-		gauge("tokens_live", "Tokens that have not ended by themselves.", float64(t.Live), "environment", env)
+		gauge("tokens_live", "Tokens that have not ended. Tokens of an ended session count until they expire.", float64(t.Live), "environment", env)
 		gauge("token_actors", "Actors of tokens in memory.", float64(t.Resident), "environment", env)
 		gauge("tokens_quarantined", "Tokens that cannot be used, because they are damaged or failing.", float64(t.Quarantined), "environment", env)
 		gauge("token_operations_open", "Operations on tokens that wait for their answer.", float64(t.Open), "environment", env)
@@ -289,8 +289,8 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	count("live_limited_total", "Messages above the rate limit.", float64(h.Limited))
 	count("live_missed_transients_total", "Transient frames that slow connections missed.", float64(h.MissedTransients))
 	count("live_overflows_total", "Private queues that were full.", float64(h.Overflows))
-	count("live_signals_refused_total", "Signals for which there was no room.", float64(h.SignalsRefused))
-	count("live_replays_total", "Connections caught up from their position.", float64(h.Replays))
+	count("live_signals_refused_total", "Signals refused because a queue was full.", float64(h.SignalsRefused))
+	count("live_replays_total", "Returning connections that were sent the frames after their position.", float64(h.Replays))
 	for i, n := range h.Resyncs {
 		count("live_resyncs_total", "Connections that had to read the state again, by reason.", float64(n), "reason", live.Resync(i).String())
 	}

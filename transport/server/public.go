@@ -98,7 +98,8 @@ func Listen(addr string, cert *KeyPair) (*Public, error) {
 // room for new ones.
 const shedAtOnce = 64
 
-// justOpened protects a newly accepted connection, whose request may not have arrived yet.
+// justOpened is the time after its opening for which a silent connection is not closed, because its
+// request may not have arrived yet.
 const justOpened = 100 * time.Millisecond
 
 // Descriptors returns the process's limit of open files and connections.
@@ -341,7 +342,7 @@ func doubtful(ctx *fasthttp.RequestCtx) string {
 	}
 	raw := h.RawHeaders()
 	if bytes.Contains(raw, []byte("\n ")) || bytes.Contains(raw, []byte("\n\t")) {
-		return "a header field goes on in another line"
+		return "a header field continues on another line"
 	}
 	if h.ContentLength() == 0 {
 		return "" // nothing is doubtful, because the request has no body

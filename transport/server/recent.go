@@ -79,7 +79,8 @@ func (l *recentDurations) recent() (r Recent) {
 	return r
 }
 
-// quantile returns the upper bound of the given percentage of n durations.
+// quantile returns a duration that the given percentage of the n durations does not exceed: the end
+// of their last bucket.
 func quantile(sum [recentBuckets]uint64, n, percent uint64) time.Duration {
 	if n == 0 {
 		return 0

@@ -21,6 +21,7 @@ import (
 //
 // A connection enters and leaves the idle ring with each request, without an allocation.
 type silence struct {
+	// maxMute bounds the silent connections, and maxFrom all connections of an address.
 	maxMute, maxFrom int
 	// proxy reports whether an address is a proxy with the connections of many clients. It can be
 	// nil.

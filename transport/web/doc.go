@@ -13,8 +13,8 @@
 // requested by the browser. The page also names the file with the app's texts in that language, so
 // that it is loaded together with the program and not after it.
 //
-// The frame that draws authors' diagrams (/diagram.html) has its own policy, with a sandbox;
-// documents without an origin may load its scripts.
+// The frame that draws authors' diagrams (/diagram.html) has its own policy, with a sandbox.
+// Documents without an origin can load its scripts.
 //
 // A Handler is immutable and safe for concurrent use. It responds to every request. If a
 // certificate cannot be looked up, the response is 503.

@@ -6,9 +6,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// policyWith returns the Content-Security-Policy of pages and assets: only the app's own content,
-// except linked images in codelabs. The socket has the same origin. embed lists the hosts with
-// pages that may be shown in frames. ancestors lists the origins that may frame this page.
+// policyWith returns the Content-Security-Policy of pages and assets. It permits only the app's own
+// content, linked images in codelabs, and frames with pages of the hosts in embed. The socket has
+// the same origin. ancestors lists the origins that are allowed to frame this page.
 func policyWith(embed, ancestors []string) string {
 	within := "'none'"
 	if len(ancestors) > 0 {

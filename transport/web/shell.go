@@ -11,7 +11,8 @@ import (
 // mark is the comment in a page that the server replaces with text.
 const mark = "<!--app:noscript-->"
 
-// tongue is the language in the file; the server replaces it.
+// tongue is the beginning of the page's html element with the language of the file. The server
+// replaces the language.
 const tongue = `<html lang="en"`
 
 // shell is a page, split where the server inserts text. It is immutable.
@@ -48,8 +49,8 @@ func cut(page string) (shell, error) {
 	}, nil
 }
 
-// fill inserts a title, which is text, and a block, which is HTML, into the page in a language. An
-// empty title keeps the file's.
+// fill inserts a title, which is text, and a block, which is HTML, into the page in a language. With
+// an empty title, the page keeps the title in the file.
 func (s *shell) fill(t *language.Texts, title, block string) []byte {
 	if title == "" {
 		title = s.name

@@ -29,12 +29,12 @@ type Config struct {
 	// HTTPS means that browsers reach the server over https, and that responses can restrict them
 	// to https.
 	HTTPS bool
-	// FrameAncestors lists the origins with pages that may show attendees' pages in frames.
+	// FrameAncestors lists the origins that are allowed to show attendees' pages in frames.
 	FrameAncestors []string
 	// Prefix is the path at which browsers reach the server.
 	Prefix httpapi.Prefix
-	// Embed lists the hosts with pages that the app may show in frames, over https; the form *.host
-	// includes all subdomains.
+	// Embed lists the hosts whose pages the app can show in frames, over https. The form *.host means
+	// all subdomains.
 	Embed []string
 }
 
@@ -44,7 +44,7 @@ type Handler struct {
 	app   bool // the build has the app
 	shell shell
 	// policy is the Content-Security-Policy of pages and files. within is the policy of pages that
-	// other sites may show in frames.
+	// other sites can show in frames.
 	policy, within string
 	pages          node
 	files          map[string]*entity // by path, with the leading slash
@@ -68,7 +68,7 @@ func (l inLanguages) asked(ctx *fasthttp.RequestCtx) *entity {
 
 // New prepares all responses, except compressed forms and the pages of certificates, which are made
 // when needed. It fails if the build cannot be read, or if its page does not meet the requirements
-// (see the package).
+// in the package comment.
 func New(cfg Config) (*Handler, error) {
 	w := &Handler{cfg: cfg, policy: policyWith(cfg.Embed, nil), within: policyWith(cfg.Embed, cfg.FrameAncestors)}
 	var err error
@@ -118,8 +118,8 @@ func New(cfg Config) (*Handler, error) {
 	return w, nil
 }
 
-// page returns the page of an address, without its text. framed means that the configured other
-// sites may show the page in frames.
+// page returns the page of an address, without its text. framed means that the sites in
+// FrameAncestors can show the page in frames.
 func (w *Handler) page(framed bool) *entity {
 	e := &entity{kind: kinds[".html"], cache: ask, policy: w.policy, languages: true}
 	if framed && w.within != w.policy {
@@ -164,7 +164,8 @@ func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// refuse responds to methods other than GET and HEAD, which browsers do not use here.
+// refuse responds to a request with another method than GET or HEAD: 405 for a known address, and
+// otherwise 404. Browsers do not send such requests.
 func (w *Handler) refuse(ctx *fasthttp.RequestCtx, known bool) {
 	status, text := fasthttp.StatusNotFound, "not found"
 	if known {

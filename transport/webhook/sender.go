@@ -35,7 +35,7 @@ const (
 type Config struct {
 	// Seal encrypts and decrypts the webhooks' secrets.
 	Seal *keys.Seal
-	// Inside permits webhooks to reach our own network.
+	// Inside permits deliveries to addresses in the server's own network.
 	Inside bool
 	// Name returns an attendee's name, or "" if it is not known.
 	Name   func(codelab, attendee string) string

@@ -15,8 +15,9 @@ var (
 	ErrBroken = errors.New("the body broke off")
 )
 
-// ReadBody returns a body of at most limit bytes, and charges its memory to the share. It is valid
-// until the handler returns.
+// ReadBody returns a body of at most limit bytes, which is valid until the handler returns. It
+// charges the memory of a body that is not yet in memory to the share. It returns ErrTooLarge,
+// ErrBroken or ErrBusy.
 func ReadBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, error) {
 	if !ctx.Request.IsBodyStream() {
 		b := ctx.Request.Body()
@@ -87,7 +88,8 @@ func readAll(r io.Reader, limit, most int, share *BodyShare) ([]byte, error) {
 }
 
 const (
-	// small is the maximum declared size of a body that is discarded without its own deadline.
+	// small is the maximum declared size, in bytes, of a body that is discarded without the deadline
+	// discardFor.
 	small = 4 << 20
 	// discardFor is the time limit for reading a large unwanted body.
 	discardFor = 5 * time.Second

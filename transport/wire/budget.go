@@ -43,8 +43,8 @@ func (b *BodyBudget) Used() int64 {
 // BodyShare is one request's part of a budget. It is used by one goroutine.
 type BodyShare struct {
 	Of *BodyBudget
-	// Open means that anybody can send such a body. All open bodies together get half of the
-	// budget, so that strangers do not block known callers.
+	// Open means that anybody can send such a body. All open bodies together get at most half of the
+	// budget, so that unknown callers do not block known callers.
 	Open bool
 	held int64
 }
@@ -78,7 +78,7 @@ func take(n *atomic.Int64, delta, bound int64) bool {
 	return true
 }
 
-// Release gives the share back; the body must not be used any more.
+// Release returns the share to the budget. The body must not be used afterwards.
 func (s *BodyShare) Release() {
 	_ = s.resize(0)
 }

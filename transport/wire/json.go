@@ -23,11 +23,14 @@ var Codec = sonic.Config{
 	CopyString: true, ValidateString: true, UseUnicodeErrors: true, CaseSensitive: true, NoNullSliceOrMap: true,
 }.Froze()
 
+// Invalid returns an Invalid rejection with a formatted text for the client.
 func Invalid(format string, args ...any) error {
 	return durable.Reject(durable.Invalid, format, args...)
 }
 
-// Decode reads a JSON body. An error about the type of a field contains the field's name.
+// Decode reads a JSON body. A whole number with a fraction or an exponent, such as 35.0, is accepted
+// as an integer. An error is an Invalid rejection. If it is about the type of a field, it contains
+// the field's name.
 func Decode(body []byte, into any) error {
 	if !utf8.Valid(body) {
 		return Invalid("the body is not valid UTF-8")
@@ -78,7 +81,7 @@ func wholeNumbers(body []byte) []byte {
 
 var fractional = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,3}))?$`)
 
-// maxDigits bounds the digits of a whole number: those of the largest integer.
+// maxDigits is the number of digits of the largest int64.
 const maxDigits = 19
 
 // wholeNumber returns a number as an integer if it is one with another spelling, else "".

@@ -33,8 +33,9 @@ func Once(body []byte) error {
 }
 
 // Canonical appends the RFC 8785 form of a body to out, so that bodies with the same data have the
-// same bytes. A number that a double cannot represent exactly is left unchanged. Canonical fails as
-// Once does. The result has at most six times the length of the body.
+// same bytes. A number that a double cannot represent exactly, or that has more than maxNumber bytes,
+// is left unchanged. Canonical fails as Once does. It appends at most six times the length of the
+// body.
 func Canonical(out, body []byte) ([]byte, error) {
 	m := members{b: body}
 	var root node
@@ -344,6 +345,7 @@ func quoted(out, text []byte) []byte {
 // longer numbers that a double represents exactly.
 const maxNumber = 40
 
+// number appends the canonical form of a number.
 func number(out, text []byte) []byte {
 	if len(text) > maxNumber {
 		return append(out, text...)

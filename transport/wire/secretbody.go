@@ -25,7 +25,8 @@ func ReadSecretBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]by
 // WipeBody overwrites the server's remaining copies of the request's body, and of all other bytes
 // that the client sent before the end of the body. Afterwards the body is no longer available; call
 // WipeBody after DiscardBody. WipeBody cannot reach the server's copies of header fields, or the
-// bytes that a client sends after an unread body.
+// bytes that a client sends after an unread body. wiping, if set, is called with each copy before
+// it is overwritten.
 func WipeBody(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
 	wipe := func(b []byte) {
 		if wiping != nil {
