@@ -80,7 +80,8 @@ func (r *Request) copyCode(of string, w *pb.Workspace) (*codelab.CreateWorkspace
 }
 
 // uncopy removes a copy whose command was rejected. After any other error the command may have been
-// stored, so the copy stays, and the next start of the server decides about it.
+// stored, so the copy stays. If it was not stored, the next start of the server or the next sweep
+// removes the copy.
 func (r *Request) uncopy(made *codelab.CreateWorkspace, err error) {
 	if durable.Refused(err) {
 		r.api.Workspaces.Remove(made.ID)

@@ -114,7 +114,7 @@ func createWorkspace(r *Request) error {
 	w, err := r.recordWorkspace(cmd)
 	if err != nil {
 		var refused *durable.Rejection
-		if errors.As(err, &refused) { // after any other error, the next start decides about the files
+		if errors.As(err, &refused) { // after any other error, the command may have been stored
 			r.api.Workspaces.Remove(cmd.ID)
 		}
 		return err
