@@ -38,7 +38,7 @@ type who struct{ role, id string }
 
 type whoKey struct{}
 
-// SetWho sets the caller for the access log: a role, and an id without a name.
+// SetWho sets the caller for the access log: a role and an id, but no name.
 func (r *Exchange) SetWho(role, id string) {
 	r.who = who{role, id}
 	r.SetUserValue(whoKey{}, &r.who)
@@ -80,7 +80,8 @@ func (r *Exchange) path() error {
 	return nil
 }
 
-// Param returns an unescaped copy of a path segment, which can therefore contain a slash.
+// Param returns an unescaped copy of a path parameter, or "" without it. The copy can contain a slash
+// that was escaped in the path.
 func (r *Exchange) Param(name string) string {
 	s, _ := r.UserValue(name).(string)
 	s, _ = url.PathUnescape(strings.Clone(s)) // the router's string is the server's buffer

@@ -17,8 +17,8 @@ import (
 // concurrent clones of 8 MB during a workshop of 500 people, on two cores that the clients share.
 // Chat p99 is 675 ms without turns, 70 ms with them, and 20 ms without clones.)
 //
-// While others wait, there is a pause after each turn. As a result, downloads use at most a tenth
-// of the CPU, and a single download has full speed. (Measured with 300 clones of 0.8 MB during 40
+// While others wait, there is a pause after each turn. As a result, downloads use about a tenth of
+// the CPU or less, and a single download has full speed. (Measured with 300 clones of 0.8 MB during 40
 // messages/s. Compared with no clones, chat p99 is 1.7 to 2.4 times as long without pauses, and 1.2
 // to 1.7 times as long with them. With pauses a clone takes 1.25 s instead of 0.85 s.)
 type turns struct {
@@ -47,7 +47,7 @@ func (t *turns) take() func() {
 	release := sync.OnceFunc(func() { <-t.free })
 	over := time.AfterFunc(turnFor, release)
 	return func() {
-		// A caller that lost its turn was waiting and used no CPU time.
+		// A caller that lost its turn was probably waiting, and the turn has already ended.
 		if took := time.Since(began); over.Stop() && t.waiting.Load() > 0 {
 			time.AfterFunc(pauseTimes*took, release)
 			return
@@ -60,7 +60,7 @@ func (t *turns) take() func() {
 // moment, but that no caller needs immediately. The returned function ends the turn.
 func (r *Exchange) Turn() func() { return r.api.turns.take() }
 
-// piece is the part of a download that is sent in one turn, in bytes.
+// piece is the maximum size of the part of a download that is sent in one turn, in bytes.
 const piece = 128 << 10
 
 var pieces = sync.Pool{New: func() any { return new([piece]byte) }}

@@ -4,8 +4,8 @@
 // # What it owns
 //
 // A [Hub] has a few event loops. Each connection belongs to exactly one loop. On Linux only that
-// loop's goroutine reads and writes the socket, and an idle connection costs 1.1 kB, or 8 kB with
-// TLS. On other systems each connection has two more goroutines and costs about 20 kB.
+// loop's goroutine reads and writes a TCP socket, and an idle connection costs 1.1 kB, or 8 kB with
+// TLS (see [Beneath]). Any other connection has two more goroutines and costs about 20 kB.
 //
 // The package treats frames as opaque. The loop passes the client's messages to the session's
 // [Handler], which answers through [Session.Send]. DESIGN.md explains the design and its reasons.

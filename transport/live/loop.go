@@ -11,9 +11,9 @@ import (
 // readBuffer is the size of the loop's read buffer, which all its sessions share.
 const readBuffer = 64 << 10
 
-// spareSegments is the number of a fan-out's segments whose memory is kept for reuse, because an
-// extended fan-out needs as many at the same time. Their memory is at most three times segmentBytes
-// per group.
+// spareSegments is the maximum number of segments whose memory is kept for reuse. An extended
+// fan-out needs this number at the same time. Their memory is at most three times segmentBytes per
+// group.
 const spareSegments = 4
 
 var errGone = errors.New("live: connection ended")

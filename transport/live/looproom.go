@@ -152,9 +152,9 @@ func (h *loopRoom) leave(s *Session) {
 	}
 }
 
-// segment returns the next frames after a position, up to a limit, and at most about segmentBytes.
-// It returns nil if the position has left the room's window. While sessions lag, equal requests
-// share one segment.
+// segment returns the next frames after a position, up to a limit: at most segmentBytes of payload,
+// or one larger frame. It returns nil if the position has left the room's window. While sessions
+// lag, equal requests share one segment.
 func (h *loopRoom) segment(from, limit uint64) *segment {
 	if revision := h.room.Revision(); revision != h.revision {
 		h.recent, h.revision = nil, revision

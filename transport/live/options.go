@@ -18,7 +18,8 @@ type Options struct {
 	MessageRate, MessageBurst float64
 	// PingInterval is the silence after which a WebSocket client is pinged. Default 30 s.
 	PingInterval time.Duration
-	// IdleTimeout is the silence after which a WebSocket client is disconnected. Default 75 s.
+	// IdleTimeout is the silence after which a WebSocket client is disconnected. On Linux it is also
+	// the time after which a TCP connection with unacknowledged data ends. Default 75 s.
 	IdleTimeout time.Duration
 	// Heartbeat is the longest interval between heartbeats to an SSE client. Most sessions have an
 	// interval up to a fifth shorter, so that the heartbeats are spread over ticks. Intervals are

@@ -52,8 +52,8 @@ func (h *loopRoom) end() {
 }
 
 // news returns the frames published since the latest step, and the position after them. The stored
-// frames and the transients are each limited to about segmentBytes. It returns false if the room's
-// window no longer contains the loop's position.
+// frames and the transients are each limited to segmentBytes of payload, or to one larger frame. It
+// returns false if the room's window no longer contains the loop's position.
 func (h *loopRoom) news() (seg *segment, to position, ok bool) {
 	return h.between(h.at, position{math.MaxUint64, math.MaxUint64}, segmentBytes)
 }

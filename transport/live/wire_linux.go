@@ -123,8 +123,9 @@ func (l *loop) listen(s *Session) error {
 const readsPerTurn = 4
 
 // read reads the arrived bytes of a session. Events are edge-triggered, so read continues until the
-// socket is empty. A read that did not fill the buffer proves that the socket is empty. With toEnd,
-// a short read proves nothing, because the peer has closed its side or an earlier turn left bytes.
+// socket is empty. After readsPerTurn buffers, it continues in the next turn. A read that did not
+// fill the buffer proves that the socket is empty. With toEnd, a short read proves nothing, because
+// the peer has closed its side or an earlier turn left bytes.
 func (l *loop) read(s *Session, toEnd bool) {
 	w, ok := s.wire.(interface{ read(p []byte) (int, error) })
 	if !ok {

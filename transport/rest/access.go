@@ -31,8 +31,8 @@ func (r *Request) addressed() string {
 }
 
 // EnterCodelab checks the access to a codelab that is given in the body, as authorize does for a
-// codelab in the path. The caller must be an admin or an attendee of the codelab, or one of its
-// assistants if the operation admits assistants.
+// codelab in the path. The caller must be an admin, an attendee of the codelab, or an assistant of
+// the codelab if the operation admits assistants.
 func (r *Request) EnterCodelab(id string) error {
 	r.SetUserValue("id", id)
 	return r.enter(CodelabMember, id)
@@ -85,7 +85,8 @@ func (r *Request) EnterAsAdmin() bool {
 }
 
 // enter checks the caller's access to the operation and to the codelab with this id. On success it
-// sets Caller, unless the operation needs no particular caller, and Codelab, if access depends on it.
+// sets Caller, except for the access Anyone and Session. It sets Codelab if the access concerns a
+// codelab.
 func (r *Request) enter(who Access, id string) (err error) {
 	a := r.api
 	leads := r.Query("as") != "attendee" && (r.who.Admin() || r.op.Assistants && r.who.Leads(id))

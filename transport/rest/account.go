@@ -54,8 +54,8 @@ func getAccount(r *Request) error {
 	return r.JSON(out)
 }
 
-// knowLogins waits until this node has received all logins that other nodes have granted or
-// ended.
+// knowLogins ensures that this node has received all logins that other nodes granted or ended before
+// the call. It returns an error if this is not possible now.
 func (r *Request) knowLogins() error {
 	if r.api.Current == nil {
 		return nil

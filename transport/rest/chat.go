@@ -64,7 +64,8 @@ func getChat(r *Request) error {
 	return r.JSON(out())
 }
 
-// history returns the newest messages before an index that a person is allowed to see, oldest first.
+// history returns at most limit messages that a person is allowed to see: the newest before the index
+// end, oldest first.
 func history(v *codelab.View, lab, who string, end, limit int) []chatRecord {
 	out := make([]chatRecord, 0, min(limit, end))
 	for i := end - 1; i >= 0 && len(out) < limit; i-- {

@@ -43,7 +43,8 @@ func serveUpload(r *Request) error {
 
 var errNoFile = &httpapi.Error{Status: fasthttp.StatusNotFound, Text: "file not found"}
 
-// serveFile streams a stored object from disk, in full or the requested range.
+// serveFile streams a stored object, in full or the requested range. It responds 304 if the client
+// has the object.
 func (r *Request) serveFile(f file) error {
 	sum, ok := files.SumOf(f.sum)
 	if !ok {

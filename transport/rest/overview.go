@@ -42,8 +42,9 @@ type overviewRecord struct {
 	Checks        []checkCounts  `json:"checks" items:"..50" doc:"The checks that the steps declare, with the results that people's own programs have reported."`
 }
 
-// overview responds with the data from which a facilitator decides whether to move on: the people
-// and their times on each step, the longest stay on a step, and the oldest request for help.
+// overview responds with the current state of the workshop. For each step it contains the number of
+// people, their times, their pulses and their ticks. It also contains the longest stay on a step, the
+// open requests for help and the results of checks.
 func overview(r *Request) error {
 	v := r.view()
 	now := r.api.Now().UnixMilli()

@@ -29,9 +29,9 @@ func registerAttendee(r *Request) error {
 	if err := codelab.Admit(meta, in, r.IsAdmin()); err != nil {
 		return r.wasted(err)
 	}
-	// Invalid registrations do not count towards the limit, so that they cannot lock others out.
-	// Registrations with a taken or reserved name count. While registration is closed, only
-	// returning people can register, and only successful registrations count.
+	// Registrations that were refused above do not count towards the limit, so that they cannot lock
+	// others out. All further registrations count, even with a taken name. While registration is
+	// closed, only returning people can register, and only successful registrations count.
 	open := codelab.Open(meta)
 	if err := r.mayRegister(open); err != nil {
 		return err

@@ -64,7 +64,7 @@ func (t *takeout) scope() scope {
 	return ofOne
 }
 
-// of reports whether the export includes a record that is about these people.
+// of reports whether the export includes a record that is about one or more people.
 func (t *takeout) of(people ...string) bool {
 	for _, id := range people {
 		if id == t.person {

@@ -77,7 +77,8 @@ func ticksOf(t *takeout) iter.Seq[any] {
 
 const (
 	// leastTickers is the minimum number of people who must have ticked a task of a step before the
-	// ticks of this step are counted. The counts of fewer people would reveal who ticked what.
+	// overview shows the counts of this step. The counts of fewer people would reveal who ticked
+	// what.
 	leastTickers = 3
 	// maxTaskShown bounds a task's text in the overview, in code points.
 	maxTaskShown = 200

@@ -226,7 +226,8 @@ func (p *Public) Failed() <-chan error { return p.failed }
 
 // Shutdown stops listening and waits for requests in progress until ctx ends. Remaining requests
 // are cut off, which is not an error: a client that sends half a body must not take the time for
-// writing snapshots. Shutdown does not wait for connections that were taken over.
+// writing snapshots. If a handler does not notice this within toNotice, Shutdown returns an error.
+// Shutdown does not wait for connections that were taken over.
 //
 // The HTTP server counts a new connection as busy. It would wait for a silent one until its read
 // timeout, which is too long for a shutdown. For this reason, silent connections are closed first,

@@ -135,9 +135,9 @@ func (s *silence) leave(p *peer) {
 	}
 }
 
-// close closes at most limit connections whose silence began at the time latest or earlier.
-// Connections that have never sent a request are closed before idle ones, and among these the
-// longest silent first. It returns the number of closed connections.
+// close closes at most limit connections whose silence began at the time latest or earlier. It
+// closes silent connections before idle ones, and in both rings the longest wait first. It returns
+// the number of closed connections.
 func (s *silence) close(limit int, latest time.Time) int {
 	var closing []net.Conn
 	s.mu.Lock()

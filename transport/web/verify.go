@@ -29,7 +29,9 @@ func (w *Handler) verify(ctx *fasthttp.RequestCtx, id string) {
 	w.answer(ctx, e, status)
 }
 
-// verdict returns the status of the page for a certificate, its title, and its text as HTML.
+// verdict returns the status of the page for a certificate, its title, and its text as HTML. The
+// status is 200 for a valid certificate, 404 for an invalid one, 429 if the caller must wait, and
+// 503 if the certificate cannot be looked up.
 func (w *Handler) verdict(ctx *fasthttp.RequestCtx, t *language.Texts, id string) (status int, title, block string) {
 	v := &t.Verify
 	only := func(m language.Message) (title, block string) { return m.Title, "<main>" + messageHTML(m) + "</main>" }

@@ -23,8 +23,8 @@ type Config struct {
 	// Certificate returns the content of an attendee's certificate; false if there is none with
 	// this id. An error means that this cannot be determined now. Required.
 	Certificate func(id string) (Certificate, bool, error)
-	// Wait returns how long the caller must wait before the next certificate; 0 for no wait. It can
-	// be nil.
+	// Wait returns the time that the caller must wait before the server looks up another
+	// certificate; 0 for no wait. It can be nil.
 	Wait func(ctx *fasthttp.RequestCtx) time.Duration
 	// HTTPS means that browsers reach the server over https, and that responses can restrict them
 	// to https.

@@ -84,7 +84,8 @@ var fractional = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE](
 // maxDigits is the number of digits of the largest int64.
 const maxDigits = 19
 
-// wholeNumber returns a number as an integer if it is one with another spelling, else "".
+// wholeNumber returns a number with a fraction or an exponent as an integer if its value is whole,
+// and "" for any other number.
 func wholeNumber(number []byte) string {
 	m := fractional.FindSubmatch(number)
 	if m == nil || m[3] == nil && m[4] == nil {
