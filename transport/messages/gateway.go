@@ -91,8 +91,8 @@ func (g *Gateway) Close() {
 }
 
 var (
-	errOrigin     = durable.Reject(durable.Forbidden, "this origin may not open a connection")
-	errNoUpgrade  = wire.Invalid("this is a WebSocket address: a GET by HTTP/1.1 with Connection: Upgrade and Upgrade: websocket is needed; if the client sent them, a proxy in between did not pass them on")
+	errOrigin     = durable.Reject(durable.Forbidden, "this origin is not allowed to open a connection")
+	errNoUpgrade  = wire.Invalid("this is a WebSocket address: send GET with HTTP/1.1, Connection: Upgrade and Upgrade: websocket; if the client did so, a proxy did not forward these headers")
 	errVersion    = httpapi.Refusal(fasthttp.StatusUpgradeRequired, "this server supports only version 13 of the WebSocket protocol", 0)
 	errScope      = durable.Reject(durable.Forbidden, "insufficient_scope")
 	errWrongGrant = durable.Reject(durable.Forbidden, "access denied")

@@ -90,7 +90,7 @@ func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *
 		delivered = g.Hub.SendFacilitators(w.Room, out)
 		w.Signal("", out)
 	case !admin:
-		return durable.Reject(durable.Forbidden, "attendees signal to facilitators only")
+		return durable.Reject(durable.Forbidden, "attendees can send signals to facilitators only")
 	case w.View().Attendee(target) == nil:
 		return wire.Invalid("target_id is not a person in this codelab")
 	default:

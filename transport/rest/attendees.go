@@ -294,7 +294,7 @@ func (r *Request) setPlace(body []byte, place *string) error {
 	case len(given) > 0:
 		return errForbidden
 	case place == nil:
-		return wire.Invalid("place is required: a text, which may be empty")
+		return wire.Invalid("place is required: a text, which can be empty")
 	}
 	v, err := r.do(codelab.SetPlace{Place: *place})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // maxPushing bounds the pushes that are unpacked concurrently.
 const maxPushing = 2
 
-var errPush = durable.Reject(durable.Forbidden, "only an API token with the scope all or import may push")
+var errPush = durable.Reject(durable.Forbidden, "only an API token with the scope all or import can push")
 
 // mayPush refuses callers without permission to push. Personal secrets permit only reading, even a
 // facilitator's.

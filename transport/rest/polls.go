@@ -371,7 +371,7 @@ func votePoll(r *Request) error {
 		return err
 	}
 	if *in.Round < 1 {
-		return wire.Invalid("round must be that of the poll, 1 or more")
+		return wire.Invalid("round must be the round of the poll, 1 or more")
 	}
 	if err := in.Choice.check("choice"); err != nil {
 		return err
