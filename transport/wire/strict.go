@@ -20,7 +20,7 @@ func DecodeStrict(body []byte, into any) error {
 		return Invalid("the body is not valid JSON")
 	}
 	if name := unknown(sent, reflect.TypeOf(into), ""); name != "" {
-		return Invalid("%.100s is an unknown member", name)
+		return Invalid("%.100s is not known here", name)
 	}
 	return nil
 }
