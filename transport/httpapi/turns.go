@@ -18,9 +18,9 @@ import (
 // Chat p99 is 675 ms without turns, 70 ms with them, and 20 ms without clones.)
 //
 // While others wait, there is a pause after each turn. As a result, downloads use about a tenth of
-// the CPU or less, and a single download has full speed. (Measured with 300 clones of 0.8 MB during 40
-// messages/s. Compared with no clones, chat p99 is 1.7 to 2.4 times as long without pauses, and 1.2
-// to 1.7 times as long with them. With pauses a clone takes 1.25 s instead of 0.85 s.)
+// the CPU or less, and a single download has full speed. (Measured with 300 clones of 0.8 MB during
+// 40 messages/s. Compared with no clones, chat p99 is 1.7 to 2.4 times as long without pauses, and
+// 1.2 to 1.7 times as long with them. With pauses a clone takes 1.25 s instead of 0.85 s.)
 type turns struct {
 	free    chan struct{}
 	waiting atomic.Int32

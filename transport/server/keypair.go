@@ -40,7 +40,8 @@ func LoadKeyPair(certFile, keyFile string, failed func(error)) (*KeyPair, error)
 	return p, nil
 }
 
-// Reload reads the files now. If they cannot be used, it returns an error and the previous pair stays.
+// Reload reads the files now. If they cannot be used, it returns an error, and the previous pair
+// stays.
 func (p *KeyPair) Reload() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
