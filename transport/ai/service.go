@@ -156,8 +156,7 @@ func (s *Service) note(a *answer) {
 			_, _, err = lab.Ask(codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.NoteAIUse{Usage: u}})
 		}
 	}
-	var gone *durable.Rejection
-	if err != nil && !errors.As(err, &gone) { // a rejection is expected if the codelab was deleted
+	if err != nil && !durable.IsMissing(err) { // the codelab can have been deleted meanwhile
 		s.Logger.Warn("recording the AI usage failed", "codelab", a.codelab, "error", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 type LeftOut struct {
 	File   string `json:"file" doc:"Its path in the archive; empty for the imported file itself."`
 	Reason string `json:"reason"`
-	Code   Code   `json:"code" doc:"The reason for programs: «lfs» is a Git LFS pointer instead of the file, «dead_link» a missing file that a text refers to, «unknown» anything else." enum:"too_large|empty|not_an_image|lfs|unreadable_name|dead_link|duplicate|unknown"`
+	Code   Code   `json:"code" doc:"A machine-readable reason: «lfs» is a Git LFS pointer instead of the file, «dead_link» a missing file that a text refers to, «unknown» anything else." enum:"too_large|empty|not_an_image|lfs|unreadable_name|dead_link|duplicate|unknown"`
 }
 
 // Code is the reason for a LeftOut, in a form for programs.

@@ -32,8 +32,8 @@ const (
 	greetSubject = "_greet"
 	// greetTime bounds each of the two questions.
 	greetTime = time.Second
-	// greetPause is the minimum time between two greetings of a node that messages from unknown
-	// sessions cause.
+	// greetPause is the minimum time after which a message of an unknown session makes this node
+	// greet the other node again.
 	greetPause = 20 * time.Millisecond
 	// maxCandidates bounds the sessions with a token. The oldest session is removed first.
 	maxCandidates = 256

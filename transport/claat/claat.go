@@ -1,7 +1,7 @@
 // Package claat reads tutorials in the claat flavour of Markdown: metadata lines first, the title
 // as H1, a step per H2. The result depends only on the input. It is a tutorial, or an error. Errors
-// about the content of a text contain a line and a column. In a file with included fragments, these
-// count the lines of the fragments, too.
+// about the content of a text contain its position: the included fragment, if any, a line and a
+// column.
 package claat
 
 import (
@@ -118,7 +118,8 @@ func Parse(source []byte, o Options) (*Tutorial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse(text, o)
+	t, err := parse(text, o)
+	return t, in.locate(err)
 }
 
 // head is an H1 or H2 of the file.

@@ -109,6 +109,28 @@ func TestIncludes(t *testing.T) {
 	}
 }
 
+// An author can find a fault only if its position is one in a file that the author wrote.
+func TestErrorsContainThePositionInTheFileOrFragment(t *testing.T) {
+	files := map[string]string{
+		"one.md": "one\n\ntwo\n", "no end.md": "text", "none.md": "",
+		"bad.md": "text\n\n<<one.md>>\n  ##\n", "nested.md": "## Good\n<<bad.md>>",
+	}
+	include := func(name string) ([]byte, error) { return []byte(files[name]), nil }
+	for text, want := range map[string]string{
+		"id: x\n# T\n## S\n##":                                         "line 4, column 1: ",
+		"<<none.md>>\nid: x\n# T\n## S\n<<one.md>>\n##":                "line 6, column 1: ",
+		"id: x\n# T\n## S\n<<no end.md>>\n<<one.md>>\n<<none.md>>\n##": "line 7, column 1: ",
+		"id: x\n# T\n## S\n<<one.md>>\n<<bad.md>>\n## S":               "bad.md, line 4, column 1: ",
+		"<<one.md>>\nid: x\n# T\n<<nested.md>>\n## S":                  "bad.md, line 4, column 1: ",
+		"<<one.md>>\nid: x\n# T\n<<bad.md>>\n##":                       "bad.md, line 4, column 1: ",
+		"id: x\n<<no end.md>>":                                         "no end.md, line 1, column 1: ",
+	} {
+		if _, err := Parse([]byte(text), Options{Include: include, Still: always}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("Parse of %q returned %v, want %q", text, err, want)
+		}
+	}
+}
+
 func TestInvalidFilesAreRefused(t *testing.T) {
 	for name, tc := range map[string][2]string{
 		"empty":       {"", "title"},

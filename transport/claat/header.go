@@ -64,9 +64,27 @@ func fencedHeader(source []byte) (h *header, end int, err error) {
 	return nil, 0, nil
 }
 
-// at returns an error at a position in the file. Both count from 1.
+// fault is an error at a position in the text. line and column count from 1. name is the fragment
+// that contains the position, or "" for the file itself.
+type fault struct {
+	name         string
+	line, column int
+	error
+}
+
+func (f *fault) Error() string {
+	in := ""
+	if f.name != "" {
+		in = f.name + ", "
+	}
+	return fmt.Sprintf("%sline %d, column %d: %v", in, f.line, f.column, f.error)
+}
+
+func (f *fault) Unwrap() error { return f.error }
+
+// at returns an error at a position in the text.
 func at(line, column int, format string, args ...any) error {
-	return fmt.Errorf("line %d, column %d: %w", line, column, fmt.Errorf(format, args...))
+	return &fault{"", line, column, fmt.Errorf(format, args...)}
 }
 
 func (h *header) toml(body []byte) error {

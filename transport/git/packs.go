@@ -146,14 +146,18 @@ func (ps *Packs) make(key string, p *pack, plan *Plan) {
 	}
 	ps.made.Add(1)
 	f, err := ps.scratch()
-	if err == nil {
-		var size int64
-		if size, err = plan.write(f); err == nil {
-			p.file, p.size = f, size
-			ps.held.Add(size)
-		} else {
+	if err != nil {
+		p.err = err
+		return
+	}
+	defer func() {
+		if p.file == nil {
 			_ = f.Close()
 		}
+	}()
+	size, err := plan.write(f)
+	if p.err = err; err == nil {
+		p.file, p.size = f, size
+		ps.held.Add(size)
 	}
-	p.err = err
 }

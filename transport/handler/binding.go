@@ -17,7 +17,7 @@ type binding struct {
 	CheckoutID *string   `json:"checkout_id" length:"1..255" doc:"1 to 255 bytes, opaque."`
 	Identity   *identity `json:"identity" optional:"true"`
 	Type       *string   `json:"type" optional:"true" const:"dev.commerce.checkout"`
-	ID         *string   `json:"id" optional:"true" doc:"The checkout again, beside type."`
+	ID         *string   `json:"id" optional:"true" doc:"The same checkout id. Required if type is set."`
 }
 
 // identity is the participant that the caller represents.

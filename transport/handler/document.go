@@ -41,11 +41,11 @@ type specification struct {
 	BaseURLs        baseURLs             `json:"base_urls" doc:"The addresses of the interface, by environment."`
 	Operations      []operationText      `json:"operations"`
 	Authentication  []authenticationText `json:"authentication"`
-	Onboarding      string               `json:"onboarding" doc:"The way to become a participant."`
+	Onboarding      string               `json:"onboarding" doc:"The page about becoming a participant."`
 	Credentials     []credentialText     `json:"accepted_credentials"`
 	Lifecycle       lifecycleText        `json:"lifecycle"`
 	Acknowledgement acknowledgementText  `json:"acknowledgement" doc:"The security duties that recipients of credentials accept."`
-	Encryption      encryptionText       `json:"encrypted_credentials" doc:"The way to send credentials without tokens."`
+	Encryption      encryptionText       `json:"encrypted_credentials" doc:"How to send encrypted credentials without tokens."`
 	Errors          []errorText          `json:"errors"`
 	OpenAPI         string               `json:"openapi" doc:"The address of this description."`
 }

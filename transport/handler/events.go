@@ -20,7 +20,7 @@ type ownEvent struct {
 	ID            string  `json:"id" format:"uuid"`
 	At            string  `json:"at" format:"date-time"`
 	Type          string  `json:"type" is:"event"`
-	TokenLastFour *string `json:"token_last_four" length:"4..4" doc:"The last four characters of the token. Null if the event is not about a token. Those of the credential are sealed; introspection returns them."`
+	TokenLastFour *string `json:"token_last_four" length:"4..4" doc:"The last four characters of the token. Null if the event is not about a token. The last four digits of the credential are sealed; introspection returns them."`
 	CheckoutID    *string `json:"checkout_id" doc:"The checkout in the caller's request. Null if the event is not about a checkout."`
 	Policy        *string `json:"policy" enum:"single_use|ttl|session" doc:"The policy of the token. Null if the event is not about a token."`
 	By            string  `json:"by" doc:"The id of the participant that called."`
@@ -44,7 +44,7 @@ var eventType = &describe.Schema{
 	},
 	Description: "What happened. `token_replay` is a tokenize that was repeated with its Idempotency-Key. " +
 		"Security events: `token_mismatch` (another checkout was named), `token_lock` (too many mismatches locked the token), " +
-		"`token_reuse` (a used token was sent again). Further ones are `token_quarantine` (the stored token is damaged) and " +
+		"`token_reuse` (a used token was sent again). Other security events are `token_quarantine` (the stored token is damaged) and " +
 		"`participant_encryption_key` (the key was published or removed).",
 }
 

@@ -77,7 +77,7 @@ type describedComponents struct {
 // usual is the usual meaning of a refusal's status.
 var usual = map[int]string{
 	400: "invalid_request: malformed JSON, or a field is missing or of the wrong type",
-	401: "unauthorized: no or bad bearer",
+	401: "unauthorized: no valid bearer token",
 	403: "insufficient_scope, participant_not_authorized, binding_mismatch",
 	404: "token_not_found: an unknown token, or another participant's token",
 	409: "session_ended, idempotency_conflict",
@@ -142,7 +142,7 @@ func (op *operation) describe() describedOperation {
 	}
 	d.Responses[strconv.Itoa(status)] = describedBody{Description: op.Gives.About, Headers: headersOf(status, op.Gives.Tagged), Content: contents(op.Gives.Bodies...)}
 	if op.Gives.Tagged {
-		d.Responses["304"] = describedBody{Description: "the client has it", Headers: headersOf(304, true)}
+		d.Responses["304"] = describedBody{Description: "the client has the current version", Headers: headersOf(304, true)}
 	}
 	for _, status := range op.refusals() {
 		about, other := op.Descriptions[status]

@@ -83,7 +83,7 @@ func operations() []operation {
 			Offered: func(b *base) bool { return b.Tokenize },
 			Line:    "Turns a credential into a token that is bound to a checkout and a participant.",
 			ID:      "tokenize", Tag: "operations", Summary: "Turn a credential into a token",
-			About: "Scope tokenize. The token is bound to the checkout and to the participant that identity names, else the caller. It is on disk when the answer comes. The policy is the bound participant's.",
+			About: "Scope tokenize. The token is bound to the checkout and to the participant that identity names, else the caller. It is on disk before the response is sent. The policy is the bound participant's.",
 			Parameters: []describe.Parameter{{
 				Name: "Idempotency-Key", In: "header",
 				Description: "The same caller, key and body get the same token while it lives; another body is idempotency_conflict for as long. Once the token has ended, the key is free.",
@@ -117,7 +117,7 @@ func operations() []operation {
 			Method: "POST", Path: "/sessions/{checkout_id}/end", Name: "session_end", Handle: (*call).endSession, Scope: participant.ScopeDetokenize,
 			Line: "Ends a checkout session and all its tokens permanently.",
 			ID:   "endSession", Tag: "operations", Summary: "End a checkout session and all its tokens",
-			About:      "Scope detokenize. For good: tokenize for it answers session_ended. Ending it again is fine. A delegate names the participant in the body.",
+			About:      "Scope detokenize. The session cannot be reopened: tokenize for it returns session_ended. Ending it again is not an error. A delegate names the participant in the body.",
 			Parameters: []describe.Parameter{{Name: "checkout_id", In: "path", Required: true, Schema: &describe.Schema{Type: "string", MinLength: 1, MaxLength: maxCheckout}}},
 			Takes:      takes("EndRequest"), Optional: true, Gives: done,
 		},

@@ -25,12 +25,16 @@ const (
 // reconnect is called once per session, concurrently.
 func (h *Hub) Drain(ctx context.Context, reconnect func(retryAfterMS int) []byte, spread time.Duration) error {
 	h.draining.Store(true)
+	announce := func(s *Session) {
+		s.announced = true
+		s.Send(reconnect(int(jitter(spread) / time.Millisecond)))
+	}
 	total := 0
 	for _, l := range h.loops {
 		total += int(l.count.sessions.Load())
 		l.post(func() {
 			for _, s := range l.sessions {
-				s.Send(reconnect(int(jitter(spread) / time.Millisecond)))
+				announce(s)
 			}
 		})
 	}
@@ -39,7 +43,7 @@ func (h *Hub) Drain(ctx context.Context, reconnect func(retryAfterMS int) []byte
 	defer ticker.Stop()
 	for h.Stats().Sessions > 0 {
 		for _, l := range h.loops {
-			l.post(func() { l.closeSome(batch) })
+			l.post(func() { l.closeSome(batch, announce) })
 		}
 		select {
 		case <-ctx.Done():
@@ -53,14 +57,18 @@ func (h *Hub) Drain(ctx context.Context, reconnect func(retryAfterMS int) []byte
 // Reopen accepts new sessions again after a Drain.
 func (h *Hub) Reopen() { h.draining.Store(false) }
 
-// closeSome closes up to n sessions that are not closing yet.
-func (l *loop) closeSome(n int) {
+// closeSome closes up to n sessions that are not closing yet. It first calls announce for those that
+// have joined since the first announcement.
+func (l *loop) closeSome(n int, announce func(*Session)) {
 	for _, s := range l.sessions {
 		if n == 0 {
 			return
 		}
 		if s.state == open && !s.draining {
 			s.draining = true
+			if !s.announced {
+				announce(s)
+			}
 			s.end(ending{rfc6455.CloseRestart, "server restarts", ReasonDrain})
 			n--
 		}

@@ -57,6 +57,34 @@ func TestDrainSendsEveryClientAReconnectDelay(t *testing.T) {
 	}
 }
 
+// A session can pass the check for draining and join only after Drain has sent the delays.
+func TestASessionThatJoinsDuringDrainGetsADelay(t *testing.T) {
+	h := newTestServer(t, Options{CloseGrace: testTimeout})
+	early := h.dial("room=a&person=p")
+	early.next()
+	early.conn.SetCloseHandler(func(int, string) error { return nil }) // does not answer the close
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- h.hub.Drain(ctx, func(int) []byte { return []byte(`{"type":"reconnect"}`) }, 0) }()
+	early.next()
+	if code := early.expectClose(); code != rfc6455.CloseRestart {
+		t.Fatalf("closed with %d, want CloseRestart", code)
+	}
+	h.hub.Reopen() // the check passes, but Drain continues, because early does not answer
+	late := h.dial("room=a&person=q")
+	late.next()
+	if got := late.next(); got != `{"type":"reconnect"}` {
+		t.Errorf("the late session received %s", got)
+	}
+	if code := late.expectClose(); code != rfc6455.CloseRestart {
+		t.Errorf("closed with %d, want CloseRestart", code)
+	}
+	cancel()
+	if err := wait(t, done, "end of Drain"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Drain returned %v", err)
+	}
+}
+
 func TestDrainEndsWithItsContext(t *testing.T) {
 	h := newTestServer(t, Options{})
 	c := h.dial("room=a&person=p") // never answers the close

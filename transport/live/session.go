@@ -65,6 +65,8 @@ type Session struct {
 	hangup bool
 	// Owned by the loop goroutine. Drain has already begun to end the session.
 	draining bool
+	// Owned by the loop goroutine. Drain has already sent the reconnect payload.
+	announced bool
 	// Owned by the loop goroutine. The peer violated the protocol, so its further input is
 	// discarded, except a close frame.
 	ignoresInput bool

@@ -60,12 +60,16 @@ func (h *Hub) signal(r *room.Room, size int, act func(*loopRoom)) bool {
 			all = false
 			continue
 		}
-		l.post(func() {
+		posted := l.post(func() {
 			l.reserve(-size)
 			if v := l.rooms[r]; v != nil {
 				act(v)
 			}
 		})
+		if !posted { // the hub is closed
+			l.reserve(-size)
+			all = false
+		}
 	}
 	return all
 }

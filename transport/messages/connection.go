@@ -48,7 +48,7 @@ type welcomeMessage struct {
 	Seq   uint64 `json:"seq" is:"Position" doc:"The position from which the stream continues on this connection."`
 	Head  uint64 `json:"head" is:"Position" doc:"The end of the stream. The frames before it are replayed next."`
 	You   you    `json:"you"`
-	Now   string `json:"now" is:"Timestamp" doc:"The server's time. Clients count timers by it."`
+	Now   string `json:"now" is:"Timestamp" doc:"The server's time. Clients measure timers against it."`
 }
 
 // welcome returns the message with the position at which the stream continues for this session, and

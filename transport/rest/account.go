@@ -28,7 +28,7 @@ type accountRecord struct {
 	Name     string        `json:"name"`
 	Role     string        `json:"role" enum:"owner|facilitator|assistant"`
 	Codelabs []string      `json:"codelabs" is:"Id"`
-	SignIn   *string       `json:"sign_in" enum:"password|oidc" doc:"The way they sign in. Null for a helper for a day."`
+	SignIn   *string       `json:"sign_in" enum:"password|oidc" doc:"How they sign in. Null for a helper for a day."`
 	Sessions []loginRecord `json:"sessions" doc:"Their logins, the latest first."`
 }
 

@@ -27,6 +27,9 @@ func downloadSubmissions(r *Request) error {
 	if v.Meta == nil {
 		return errNoCodelab
 	}
+	if err := r.noteExport(codelab.NoteExport{What: "submissions"}); err != nil {
+		return err
+	}
 	r.Stream("submissions-"+v.Meta.Id+".zip", "application/zip", func(w io.Writer) error {
 		return archive.WriteSubmissions(w, v, r.api.Files.Blobs())
 	})

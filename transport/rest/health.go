@@ -38,7 +38,7 @@ type Times struct {
 type QueueHealth struct {
 	Verdict
 	Times
-	P99BoundMillis float64 `json:"p99_bound_ms" range:"0.." doc:"Above this «p99_ms» is worrying."`
+	P99BoundMillis float64 `json:"p99_bound_ms" range:"0.." doc:"A higher «p99_ms» indicates a problem."`
 	WaitingBytes   int64   `json:"waiting_bytes" doc:"The amount that waits for the disk."`
 }
 
@@ -46,8 +46,8 @@ type QueueHealth struct {
 type CommitHealth struct {
 	Verdict
 	Times
-	P50BoundMillis float64 `json:"p50_bound_ms" range:"0.." doc:"Above this «p50_ms» is worrying."`
-	P99BoundMillis float64 `json:"p99_bound_ms" range:"0.." doc:"Above this «p99_ms» is worrying."`
+	P50BoundMillis float64 `json:"p50_bound_ms" range:"0.." doc:"A higher «p50_ms» indicates a problem."`
+	P99BoundMillis float64 `json:"p99_bound_ms" range:"0.." doc:"A higher «p99_ms» indicates a problem."`
 }
 
 // DiskHealth describes the disk of the data folder, in bytes.
@@ -93,7 +93,7 @@ type NodeHealth struct {
 	Owns              int      `json:"owns" doc:"The number of actors on the node."`
 	Load              *float64 `json:"load" doc:"The number of records that it commits per second plus the number of people connected to it. Null if unknown."`
 	Reached           string   `json:"reached" doc:"Whether it responds to the node that received this request, in words. \"\" for that node itself, and for nodes that are not alive."`
-	Writable          *bool    `json:"writable" doc:"Whether it can write its own data folder. A node that cannot serves nobody while another node can. Null if unknown."`
+	Writable          *bool    `json:"writable" doc:"Whether it can write its own data folder. A node that cannot write its folder serves nobody while another node can. Null if unknown."`
 	ClockOffsetMillis *int64   `json:"clock_offset_ms" range:"any" doc:"The database's time minus the node's, in milliseconds. Null if unknown."`
 }
 

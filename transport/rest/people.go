@@ -22,10 +22,10 @@ type personRecord struct {
 	State     string   `json:"state" enum:"invited|active|disabled" doc:"After its time a helper is «disabled»."`
 	CreatedAt string   `json:"created_at" is:"Timestamp"`
 	LastSeen  *string  `json:"last_seen" is:"Timestamp" doc:"Rounded to a quarter of an hour."`
-	SignIn    *string  `json:"sign_in" enum:"password|oidc" doc:"The way they sign in, once they have accepted."`
+	SignIn    *string  `json:"sign_in" enum:"password|oidc" doc:"How they sign in, once they have accepted."`
 	ExpiresAt *string  `json:"expires_at" is:"Timestamp" doc:"The end of a helper for a day. Null for everybody else."`
 	MovedAt   *string  `json:"moved_at" is:"Timestamp" doc:"The last time when a helper's link was opened in another browser, which signed out the former one. Null for never."`
-	Link      bool     `json:"link,omitempty" doc:"True while the next sign-in at the identity provider with this login becomes theirs; otherwise omitted."`
+	Link      bool     `json:"link,omitempty" doc:"True while the next sign-in at the identity provider with this login as e-mail address will be linked to this person; otherwise omitted."`
 	// Invitation is present only if it was just created.
 	Invitation *invitationRecord `json:"invitation,omitempty"`
 }

@@ -110,7 +110,7 @@ func annotate(r *Request) error {
 
 type replyBody struct {
 	Message     *string `json:"message" length:"1..2000" doc:"Stored as sent."`
-	ContentHash *string `json:"content_hash" length:"1..128" doc:"Must be that of the thread."`
+	ContentHash *string `json:"content_hash" length:"1..128" doc:"Must be the thread's hash."`
 }
 
 func replyToThread(r *Request) error {

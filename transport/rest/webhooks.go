@@ -14,7 +14,7 @@ type webhookRecord struct {
 	Events   []string     `json:"events" items:"1..8" unique:"true" is:"WebhookEvent"`
 	Codelabs []string     `json:"codelabs" is:"Id"`
 	Names    bool         `json:"names"`
-	State    string       `json:"state" enum:"active|stopped" doc:"«stopped» after 20 failed tries in a row. No event is kept for it until it is resumed."`
+	State    string       `json:"state" enum:"active|stopped" doc:"«stopped» after 20 consecutive failed attempts. Further events are not stored for it until it is resumed."`
 	Failures uint32       `json:"failures" doc:"Failed attempts since the last success."`
 	Last     *webhookLast `json:"last" doc:"The last attempt, or null."`
 }

@@ -161,6 +161,9 @@ func TestAllSubmissionsAreDownloadedInOneArchive(t *testing.T) {
 	if !maps.Equal(held, want) {
 		t.Errorf("the archive contains %q", held)
 	}
+	if did := c.audited(); did[0] != "codelab_export" {
+		t.Errorf("the last audited action is %s", did[0])
+	}
 }
 
 // An upload that breaks off at any point leaves nothing.

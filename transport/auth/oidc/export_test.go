@@ -18,4 +18,4 @@ var Lifetime = lifetime
 // MaxUsed is the maximum number of remembered attempts. Once records one.
 const MaxUsed = maxUsed
 
-func (p *Provider) Once(state string) bool { return p.once(state) }
+func (p *Provider) Once(state string) error { return p.once(state) }

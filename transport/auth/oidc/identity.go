@@ -89,8 +89,8 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller
 	if err != nil {
 		return Identity{}, err
 	}
-	if !p.once(a.State) {
-		return Identity{}, Expired
+	if err := p.once(a.State); err != nil {
+		return Identity{}, err
 	}
 	return Identity{Issuer: p.cfg.Issuer, Subject: id.Subject, Email: email, Name: c.name}, nil
 }

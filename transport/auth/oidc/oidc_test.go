@@ -602,17 +602,17 @@ func TestAKeyForAnotherUseIsRefused(t *testing.T) {
 func TestUsedAttemptsAreRememberedForTheirLifetime(t *testing.T) {
 	d := open(t, nil)
 	for i := range oidc.MaxUsed {
-		if !d.Once(fmt.Sprint(i)) {
-			t.Fatalf("attempt %d counts as used", i)
+		if err := d.Once(fmt.Sprint(i)); err != nil {
+			t.Fatalf("attempt %d: %v", i, err)
 		}
 	}
-	if d.Once("one more") || d.Once("0") {
-		t.Error("an attempt was forgotten before its time")
-	}
+	refused(t, d.Once("one more"), oidc.Busy)
+	refused(t, d.Once("0"), oidc.Expired)
 	d.pass(oidc.Life + time.Second)
-	if !d.Once("one more") || d.Once("one more") {
-		t.Error("attempts after their time leave no room")
+	if err := d.Once("one more"); err != nil {
+		t.Errorf("attempts after their time leave no room: %v", err)
 	}
+	refused(t, d.Once("one more"), oidc.Expired)
 }
 
 func TestReturnPathsMustBeLocal(t *testing.T) {

@@ -288,15 +288,15 @@ func Path(to, fallback string) string {
 	return to
 }
 
-// once reports whether an attempt was not completed before, and records the attempt. It is called
-// only after the provider has verified the attempt, so that strangers cannot fill the list. While
-// the list is full, once returns false.
-func (p *Provider) once(state string) bool {
+// once records a completed attempt. It returns Expired if the attempt was already completed, and
+// Busy while the list of completed attempts is full. It is called only after the provider has
+// verified the attempt, so that strangers cannot fill the list.
+func (p *Provider) once(state string) error {
 	p.usedMu.Lock()
 	defer p.usedMu.Unlock()
 	now := p.cfg.Now()
 	if _, there := p.used[state]; there {
-		return false
+		return Expired
 	}
 	if len(p.used) >= maxUsed {
 		for s, until := range p.used {
@@ -305,9 +305,9 @@ func (p *Provider) once(state string) bool {
 			}
 		}
 		if len(p.used) >= maxUsed { // more attempts than people could complete, so further attempts must wait
-			return false
+			return Busy
 		}
 	}
 	p.used[state] = now.Add(Life)
-	return true
+	return nil
 }

@@ -220,6 +220,25 @@ func TestTheProfileForAnOlderVersionIsFetched(t *testing.T) {
 	}
 }
 
+// Of several faults always the same one is reported, so that a platform sees progress.
+func TestTheFirstFaultIsReported(t *testing.T) {
+	for range 30 {
+		var malformed *profile.MalformedError
+		_, err := profile.Parse(tree(t, `{"ucp": {"version": "2026-01-23", "services": 1, "capabilities": 2, "payment_handlers": 3}}`))
+		if !errors.As(err, &malformed) || malformed.Pointer != "/ucp/services" {
+			t.Fatalf("Parse returned %v", err)
+		}
+		_, err = profile.Parse(tree(t, `{"ucp": {"version": "2026-01-23", "supported_versions": {"2025-01-03": 3, "2025-01-02": 2, "2025-01-01": 1}}}`))
+		if !errors.As(err, &malformed) || malformed.Pointer != "/ucp/supported_versions/2025-01-01" {
+			t.Fatalf("Parse returned %v", err)
+		}
+		_, err = negotiate.ReadRequest([]byte(`{"want": {"com.a.z": "z", "com.a.y": "y", "com.a.x": "x"}}`), "")
+		if err == nil || !strings.Contains(err.Error(), `"x"`) {
+			t.Fatalf("ReadRequest returned %v", err)
+		}
+	}
+}
+
 func TestReadRequest(t *testing.T) {
 	r, err := negotiate.ReadRequest([]byte(`{"profile": {"ucp": {}}, "want": {"com.a.x": "2026-01-23"}}`), `profile="https://p.example"`)
 	if err != nil || r.Profile == nil || r.Address != "" || r.Want["com.a.x"] != day {

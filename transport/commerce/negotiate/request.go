@@ -1,6 +1,9 @@
 package negotiate
 
 import (
+	"maps"
+	"slices"
+
 	"atelier/transport/commerce/profile"
 	"atelier/transport/commerce/schema"
 )
@@ -59,8 +62,8 @@ func parseWant(value any) (map[string]string, error) {
 		return nil, refuse(ProfileMalformed, "want is not an object of versions by name")
 	}
 	want := make(map[string]string, len(object))
-	for name, v := range object {
-		version, _ := v.(string)
+	for _, name := range slices.Sorted(maps.Keys(object)) { // sorted, so that equal requests have equal errors
+		version, _ := object[name].(string)
 		if err := CheckWant(name, version); err != nil {
 			return nil, refuse(ProfileMalformed, "want: "+err.Error())
 		}

@@ -45,6 +45,9 @@ func Follow(lib *schema.Library, payload any) (*Followed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(stated.Capabilities) == 0 {
+		return nil, ErrSilent
+	}
 	active := map[string]capability{}
 	for _, name := range slices.Sorted(maps.Keys(stated.Capabilities)) {
 		entries := stated.Capabilities[name]

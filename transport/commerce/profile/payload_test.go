@@ -97,7 +97,9 @@ func TestPayloadsWithoutUsableSchemasAreRefused(t *testing.T) {
 			t.Errorf("Follow(%s) = %v", text, err)
 		}
 	}
-	if _, err := profile.Follow(lib, nil); !errors.Is(err, profile.ErrSilent) {
-		t.Error(err)
+	for _, text := range []string{`null`, `{"ucp":{}}`, `{"ucp":{"version":"2026-01-23","capabilities":{}}}`} {
+		if _, err := profile.Follow(lib, value(t, text)); !errors.Is(err, profile.ErrSilent) {
+			t.Errorf("Follow(%s) = %v", text, err)
+		}
 	}
 }

@@ -69,8 +69,9 @@ func Parse(value any) (*Profile, error) {
 		return nil, err
 	}
 	p := &Profile{Version: version}
-	for name, into := range map[string]*Registry{schema.Services: &p.Services, schema.Capabilities: &p.Capabilities, schema.PaymentHandlers: &p.PaymentHandlers} {
-		if *into, err = parseRegistry("/ucp/"+name, ucp[name]); err != nil {
+	registries := map[string]*Registry{schema.Services: &p.Services, schema.Capabilities: &p.Capabilities, schema.PaymentHandlers: &p.PaymentHandlers}
+	for _, name := range schema.Registries { // in this order, so that equal profiles have equal errors
+		if *registries[name], err = parseRegistry("/ucp/"+name, ucp[name]); err != nil {
 			return nil, err
 		}
 	}
@@ -104,11 +105,11 @@ func parseSupported(value any) (map[string]string, error) {
 		return nil, &MalformedError{at, fmt.Sprintf("want an object of at most %d profile addresses by version", maxEntries)}
 	}
 	supported := make(map[string]string, len(object))
-	for version, address := range object {
+	for _, version := range slices.Sorted(maps.Keys(object)) {
 		if err := schema.CheckVersion(version); err != nil {
 			return nil, &MalformedError{at, err.Error()}
 		}
-		if supported[version], ok = address.(string); !ok {
+		if supported[version], ok = object[version].(string); !ok {
 			return nil, &MalformedError{at + "/" + version, "want the address of a profile"}
 		}
 	}

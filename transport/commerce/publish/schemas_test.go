@@ -131,7 +131,7 @@ func TestInvalidSchemasOfTheOperatorAreRefused(t *testing.T) {
 		"a name of the protocol":         {map[string]string{path: named("dev.commerce.points", "2026-02-01")}, []string{"/name", "is a name of the server or the protocol"}},
 		"another version":                {map[string]string{path: named("com.vendor.points", "2026-02-02")}, []string{`/version is "2026-02-02"`}},
 		"a name twice": {map[string]string{path: points, "2026-02-01/twice.json": strings.Replace(points, "points.json", "twice.json", 1)},
-			[]string{"2026-02-01/twice.json: /name: 2026-02-01/points.json has the name"}},
+			[]string{"2026-02-01/twice.json: /name: 2026-02-01/points.json already has the name"}},
 		"a file too large": {map[string]string{path: strings.Repeat(" ", 4<<20+1)}, []string{path, "larger than"}},
 		"too many bytes": {map[string]string{"2026-02-01/a.json": blank("a"), "2026-02-01/b.json": blank("b"), "2026-02-01/c.json": blank("c"), "2026-02-01/d.json": blank("d"), "2026-02-01/e.json": blank("e")},
 			[]string{"2026-02-01/e.json", "bytes together"}},

@@ -255,7 +255,7 @@ func TestAnExtensionOverridesItsBasesAnnotations(t *testing.T) {
 		}
 	}
 	other := strings.ReplaceAll(over(`{"currency": {"ucp_request": "optional"}}`), "over", "other")
-	if _, err := laid(create, over(`{"currency": {"ucp_request": "omit"}}`), other); err == nil || !strings.Contains(err.Error(), "/currency is ") {
+	if _, err := laid(create, over(`{"currency": {"ucp_request": "omit"}}`), other); err == nil || !strings.Contains(err.Error(), "annotates /currency as ") {
 		t.Errorf("extensions that disagree: %v", err)
 	}
 }

@@ -273,8 +273,8 @@ func absoluteID(id any, base string) string {
 }
 
 // Entity finds the schema that an entry declares. If the entry states no address, or the library
-// neither has nor fetches the schema at this address, Entity searches the library's files and the
-// published schemas for the declared name and version. The error is a *RefError.
+// neither has nor fetches the schema at this address, Entity searches for the declared name and
+// version. It searches the library's files and the published schemas. The error is a *RefError.
 func (l *Library) Entity(name, version, address string) (*Resource, error) {
 	var stated error
 	if address != "" {
