@@ -96,6 +96,9 @@ func (c *call) participants() (*participant.View, error) {
 // gets the current data, and repeats the check if the data has changed.
 func (c *call) surely(check func() error) error {
 	err := check()
+	if err == nil {
+		return nil // before refused, which errors.As moves to the heap
+	}
 	var refused *refusal
 	if !errors.As(err, &refused) || c.view == nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -341,26 +342,39 @@ func doubtful(ctx *fasthttp.RequestCtx) string {
 	if version := string(h.Protocol()); version != "HTTP/1.1" && version != "HTTP/1.0" {
 		return "this version of HTTP is not supported"
 	}
-	raw := h.RawHeaders()
-	if bytes.Contains(raw, []byte("\n ")) || bytes.Contains(raw, []byte("\n\t")) {
-		return "a header field continues on another line"
-	}
-	if h.ContentLength() == 0 {
-		return "" // nothing is doubtful, because the request has no body
-	}
 	// The library keeps one of the two fields, and neither if the encoding is identity. The raw
 	// header shows both.
 	var length, encoding bool
-	for line := range bytes.Lines(raw) {
-		name, _, _ := bytes.Cut(line, []byte{':'})
-		name = bytes.TrimSpace(name)
-		length = length || bytes.EqualFold(name, []byte("Content-Length"))
-		encoding = encoding || bytes.EqualFold(name, []byte("Transfer-Encoding"))
+	for raw, first := h.RawHeaders(), true; len(raw) > 0; first = false {
+		switch raw[0] {
+		case ' ', '\t':
+			if !first {
+				return "a header field continues on another line"
+			}
+		case 'c', 'C':
+			length = length || named(raw, "Content-Length")
+		case 't', 'T':
+			encoding = encoding || named(raw, "Transfer-Encoding")
+		}
+		end := bytes.IndexByte(raw, '\n')
+		if end < 0 {
+			break
+		}
+		raw = raw[end+1:]
 	}
-	if length && encoding {
+	if length && encoding && h.ContentLength() != 0 { // without a body, nothing is doubtful
 		return "Content-Length and Transfer-Encoding exclude each other"
 	}
 	return ""
+}
+
+// named reports whether a header begins with a field of this name, also if white space follows the
+// name.
+func named(header []byte, name string) bool {
+	if len(header) < len(name) || !strings.EqualFold(string(header[:len(name)]), name) {
+		return false
+	}
+	return bytes.HasPrefix(bytes.TrimSpace(header[len(name):]), []byte{':'})
 }
 
 // malformed responds to requests that could not be read: they are not HTTP, too slow, or have too

@@ -393,10 +393,13 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	p := serve(t, nil)
 	defer stop(t, p)
 	for name, head := range map[string]string{
-		"a folded field":     "POST /api/x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
-		"a folded length":    "POST /api/x HTTP/1.1\r\nHost: h\r\nContent-Length:\r\n\t3\r\n\r\nabc",
-		"an unknown version": "GET /api/x HTTP/2.7\r\nHost: h\r\n\r\n",
-		"two lengths":        "POST /api/x HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"a folded field":       "POST /api/x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
+		"a folded length":      "POST /api/x HTTP/1.1\r\nHost: h\r\nContent-Length:\r\n\t3\r\n\r\nabc",
+		"an unknown version":   "GET /api/x HTTP/2.7\r\nHost: h\r\n\r\n",
+		"two lengths":          "POST /api/x HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"both, small letters":  "POST /api/x HTTP/1.1\r\ntransfer-encoding: chunked\r\nHost: h\r\ncontent-length: 3\r\n\r\n0\r\n\r\n",
+		"both, without spaces": "PUT /api/x HTTP/1.1\r\nHost:h\r\nTRANSFER-ENCODING:identity\r\nCONTENT-LENGTH:3\r\n\r\nabc",
+		"both on a GET":        "GET /api/x HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 	} {
 		c := dial(t, p)
 		if _, err := c.Write([]byte(head)); err != nil {

@@ -28,7 +28,8 @@ var (
 // compared after unescaping. Once also refuses a body that is nested too deeply or has a broken
 // structure.
 func Once(body []byte) error {
-	m := members{b: body}
+	var some [few][]byte // avoids an allocation for small bodies
+	m := members{b: body, names: some[:0]}
 	return m.all(nil)
 }
 

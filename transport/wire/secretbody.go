@@ -35,9 +35,9 @@ func WipeBody(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
 		clear(b)
 	}
 	if ctx.Request.IsBodyStream() {
-		for _, b := range consumed(ctx.Request.BodyStream()) {
-			wipe(b)
-		}
+		before, after := consumed(ctx.Request.BodyStream())
+		wipe(before)
+		wipe(after)
 		_ = ctx.Request.CloseBodyStream()
 	}
 	b := ctx.Request.SwapBody(nil)
@@ -49,23 +49,34 @@ func WipeBody(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
 // bytes before the current position, and those of earlier requests after the end of the data. The
 // bytes between them are not included, because they can contain the next request. The library does
 // not expose its buffer, so consumed uses reflection. A test fails if the library changes.
-func consumed(stream io.Reader) [][]byte {
+func consumed(stream io.Reader) (before, after []byte) {
 	v := reflect.ValueOf(stream)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
-		return nil
+		return nil, nil
 	}
 	reader := v.Elem().FieldByName("reader")
-	if !reader.IsValid() || reader.Type() != reflect.TypeFor[*bufio.Reader]() || reader.IsNil() {
-		return nil
+	if !reader.IsValid() || reader.Type() != reflect.TypeFor[*bufio.Reader]() || reader.IsNil() || readerFields == nil {
+		return nil, nil
 	}
-	buffer, r, w := reader.Elem().FieldByName("buf"), reader.Elem().FieldByName("r"), reader.Elem().FieldByName("w")
-	if !buffer.IsValid() || !r.IsValid() || !w.IsValid() || buffer.Type() != reflect.TypeFor[[]byte]() || !r.CanInt() || !w.CanInt() {
-		return nil
-	}
+	buffer, r, w := reader.Elem().Field(readerFields[0]), reader.Elem().Field(readerFields[1]), reader.Elem().Field(readerFields[2])
 	b := buffer.Bytes()
 	from, to := r.Int(), w.Int()
 	if from < 0 || to < from || int64(len(b)) < to {
+		return nil, nil
+	}
+	return b[:from], b[to:]
+}
+
+// readerFields contains the indexes of the buffer, the position and the end of the data in a
+// bufio.Reader, or nil if it has other fields. A search by name for each request would take as long
+// as the rest of WipeBody.
+var readerFields = func() []int {
+	reader := reflect.TypeFor[bufio.Reader]()
+	buffer, hasBuffer := reader.FieldByName("buf")
+	r, hasR := reader.FieldByName("r")
+	w, hasW := reader.FieldByName("w")
+	if !hasBuffer || !hasR || !hasW || buffer.Type != reflect.TypeFor[[]byte]() || r.Type != reflect.TypeFor[int]() || w.Type != r.Type {
 		return nil
 	}
-	return [][]byte{b[:from], b[to:]}
-}
+	return []int{buffer.Index[0], r.Index[0], w.Index[0]}
+}()

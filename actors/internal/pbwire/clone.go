@@ -2,6 +2,7 @@ package pbwire
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -48,8 +49,11 @@ func CloneOptional[T any](p *T) *T {
 // Keys returns the keys of a map in descending order, the order of writing, so that the encoding is
 // sorted.
 func Keys[V any](m map[string]V) []string {
-	keys := slices.Sorted(maps.Keys(m))
-	slices.Reverse(keys)
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Compare(b, a) })
 	return keys
 }
 
