@@ -65,6 +65,7 @@ type Scanner struct {
 	doubtful bool // a line of the open paragraph may begin a block of HTML in other parsers
 	astray   bool // other parsers may have read the preceding lines differently
 	hanging  bool // indented lines may belong to something earlier in other parsers
+	meaning  bool // the last lines, up to a blank one, may be a definition list in other parsers
 	ends     [2]lookedUp
 	// Found receives each definition. It can be nil.
 	Found func(Definition)
@@ -176,9 +177,13 @@ func (s *Scanner) read(c *cursor, l Line) (Kind, int, bool) {
 		indent, rest := c.peek()
 		inParagraph := s.leaf == paragraphLeaf && !opened
 		doubtful := inParagraph && s.doubtful
+		if s.meaning && indent > 0 && indent < 4 && startsBlock.Match(rest) {
+			doubtful, s.astray = true, true // in other parsers, the line continues a definition
+		}
 		switch {
 		case len(rest) == 0:
 			s.close(matched)
+			s.meaning = false
 			return Blank, 0, false
 		case indent >= 4:
 			if inParagraph {

@@ -20,19 +20,23 @@ func (s *Scanner) sure() bool {
 	return !s.astray && (s.leaf != indentedLeaf || !s.hanging)
 }
 
-// leads examines the beginning of a paragraph's line, and sets doubtful and hanging.
+// leads examines the beginning of a paragraph's line, and sets doubtful, hanging and meaning.
 func (s *Scanner) leads(c *cursor) {
 	_, rest := c.peek()
 	if rest[0] == '<' || rest[0] == '[' {
 		s.doubtful = true
 	}
 	// In other parsers, this can begin a box, a table, a footnote, or a numbered list.
+	s.meaning = s.meaning || rest[0] == ':'
 	if r, _ := utf8.DecodeRune(rest); !unicode.IsLetter(r) && !unicode.IsNumber(r) || listMark.Match(rest) {
 		s.hanging = true
 	}
 }
 
 var listMark = regexp.MustCompile(`^[0-9]{1,9}[.)]`)
+
+// startsBlock matches a line that begins a block here, but not within a definition.
+var startsBlock = regexp.MustCompile("^(?:```|~~~|#|<|>|[-+*](?:[ \\t]|$)|[-=]+[ \\t]*$|(?:[-*_][ \\t]*){3,}$|[0-9]{1,9}[.)])")
 
 // weigh decides how to treat a block of HTML that begins at a position. If a page can show its
 // text, the text is treated as elements.

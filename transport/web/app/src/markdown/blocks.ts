@@ -93,6 +93,8 @@ function opensHtml(text: string, inParagraph: boolean, start: number): Html | nu
 const heading = /^#{1,6}(?:[ \t]|$)/
 const underline = /^(?:=+|-+)[ \t]*$/
 const rule = /^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/
+/** Lines that begin a block here, but not within a definition. */
+const startsBlock = /^(?:```|~~~|#|<|>|[-+*](?:[ \t]|$)|[-=]+[ \t]*$|(?:[-*_][ \t]*){3,}$|\d{1,9}[.)])/
 const mark = /^(?:[-+*]|(\d{1,9})[.)])/
 
 /** Reads the start of a line in columns. A tab extends to the next multiple of four. */
@@ -177,6 +179,8 @@ export class Blocks {
   #astray = false
   /** Whether other parsers could add indented lines to an earlier block. */
   #hanging = false
+  /** Whether the last lines, up to a blank one, can be a definition list for other parsers. */
+  #meaning = false
   /** The last match that was found for each pattern, and the position where the search began. */
   readonly #ends = new Map<RegExp, { at: number; found: RegExpExecArray | null }>()
   readonly #source: string
@@ -303,9 +307,12 @@ export class Blocks {
     for (let opened = false; ; opened = true) {
       const [indent, rest] = c.peek()
       const inParagraph = this.leaf === 'paragraph' && !opened
-      const doubtful = inParagraph && this.#doubtful
+      let doubtful = inParagraph && this.#doubtful
+      // For other parsers, such a line continues a definition.
+      if (this.#meaning && indent > 0 && indent < 4 && startsBlock.test(rest)) doubtful = this.#astray = true
       if (rest === '') {
         this.#close(matched)
+        this.#meaning = false
         return 'blank'
       }
       if (indent >= 4) {
@@ -390,6 +397,7 @@ export class Blocks {
       this.#doubtful = false
     }
     if (rest[0] === '<' || rest[0] === '[') this.#doubtful = true
+    if (rest[0] === ':') this.#meaning = true
     // For other parsers the line can begin a box, a table, a footnote, or a list whose number
     // cannot begin a list here.
     if (!/^[\p{L}\p{N}]/u.test(rest) || mark.test(rest)) this.#hanging = true
