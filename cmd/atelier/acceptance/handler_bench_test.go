@@ -18,8 +18,8 @@ import (
 func TestTheTokenLoadTestPassesWithoutSecretsInItsReport(t *testing.T) {
 	t.Parallel()
 	for rate, d := range map[float64]time.Duration{200: time.Second, 0: 5 * time.Second} { // without a rate, a paused process starts no pairs
-		// Several nodes share the limit of each participant, and one of them gets all requests. So many
-		// participants can send more than eight connections.
+		// Several nodes share the limit of each participant, and one of them gets all requests. Thirty-two
+		// participants are permitted more requests than eight connections can send.
 		cfg := &tokens.Config{Rate: rate, Connections: 8, Duration: d, Warmup: 50 * time.Millisecond, Reuse: 20, Participants: 32}
 		r, err := cfg.Run(t.Context(), &server.Target{URL: "http://" + common.get(t).Addr(), AdminID: adminID, AdminPW: adminPW})
 		if err != nil {
