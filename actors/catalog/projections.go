@@ -62,13 +62,14 @@ func Claimants(journal durable.Journal, fn func(codelab string, persons []string
 	})
 }
 
-// LeavingRow returns the row of a codelab with questions that are removed at a given time, because
-// their authors erased themselves. If there are none, the returned row removes the stored one.
+// LeavingRow returns the row of a codelab that still has anonymous questions of people who erased
+// themselves; these questions are removed later. If leaving is false, the row removes the stored
+// one.
 func LeavingRow(codelab string, leaving bool) durable.Row {
 	return durable.Row{Table: leavingTable, Key: []byte(codelab), Delete: !leaving}
 }
 
-// Leaving reads the codelabs with such questions. The questions of some of them can be gone already.
+// Leaving reads the codelabs with such a row. Their questions can be gone already.
 func Leaving(journal durable.Journal) (map[string]bool, error) {
 	codelabs := map[string]bool{}
 	err := project(journal, leavingTable, func(codelab string, _ []byte) error {

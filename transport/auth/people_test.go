@@ -24,7 +24,7 @@ func (g *gate) know(all ...*people.Person) {
 	g.people = core.Capture()
 }
 
-// login logs a person in with the browser of from.
+// login logs in a person. from is the identity that the browser already has.
 func (g *gate) login(from Identity, p *people.Person) Issued {
 	g.t.Helper()
 	i, err := g.GrantAdmin(from, Login{Person: p})
@@ -181,8 +181,8 @@ func TestNamesOfFacilitatorsAreReservedInTheirCodelabs(t *testing.T) {
 	want("after a removal", label, "Grace", "Rob")
 }
 
-// Failures of a person's own login count for that person. Failures of another login count for the
-// address, because people could otherwise guess the passwords of others.
+// Failed attempts with a person's own login name count for that person. Attempts with another login
+// name count for the address and that name, as if nobody were logged in.
 func TestFailedLoginsOfAPersonCountForTheirOwnLogin(t *testing.T) {
 	g := newGate(t)
 	ada, _, _ := g.staff()
@@ -254,7 +254,7 @@ func TestAnAPITokenActsUntilItExpires(t *testing.T) {
 	}
 }
 
-// Leaving a codelab ends only the connections that depend on that grant.
+// Leaving a codelab ends only the connections that depend on the attendee's grant in that codelab.
 func TestLeavingEndsOnlyConnectionsOfThatGrant(t *testing.T) {
 	g := newGate(t)
 	i, err := g.GrantAttendee(g.attendee(), "other", "max", "Max", 0)
@@ -273,7 +273,8 @@ func TestLeavingEndsOnlyConnectionsOfThatGrant(t *testing.T) {
 	}
 }
 
-// A browser's mark as an attendee contains the generation, so a new code invalidates the mark.
+// The cookie that marks a browser as an attendee's contains the generation of the attendee's grant.
+// A reset of the attendee's PIN starts a new generation, so the old cookie no longer fits.
 func TestAnAttendeesMarkBelongsToOneGeneration(t *testing.T) {
 	g := newGate(t)
 	mark, _, err := g.Signer.Attendee("lin", 7)

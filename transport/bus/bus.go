@@ -271,7 +271,8 @@ func (b *Bus) Listen(subject string, fn func(string, []byte)) (func(), error) {
 	})
 }
 
-// subscribe receives a subject's messages until every returned stop has been called.
+// subscribe receives a subject's messages. Calls for the same subject share one subscription, which
+// ends when no handler or listener of the subject is left.
 func (b *Bus) subscribe(name string, forget func()) (stop func(), err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

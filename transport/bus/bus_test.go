@@ -110,7 +110,8 @@ func authority(t *testing.T) func() *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(ca)
 	return func() *tls.Config {
-		// The server uses the same callbacks, because its certificate is renewed.
+		// Atelier's own configuration uses the same callbacks, so that a renewed certificate takes
+		// effect without a restart.
 		cert := &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 		return &tls.Config{
 			GetCertificate:       func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return cert, nil },

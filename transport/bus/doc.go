@@ -10,7 +10,7 @@
 //   - a node that has the cluster's secret made it, in its current session (peers.go), for this
 //     subject and reply subject;
 //   - its serial arrives for the first time (window.go);
-//   - a request or an answer was made for this node's current session.
+//   - if it is a request or an answer, it was made for this node's current session.
 //
 // A session lasts from Open to Close. Recorded messages are therefore never accepted again, even
 // after a restart of either node. Everything else is dropped and counted by reason (rejection.go).
@@ -30,11 +30,12 @@
 // # Links
 //
 // Nodes are connected to their peers and to nobody else: one of two nodes must have the other in
-// its list. The NATS server does not forward messages between nodes, and its notices about third
-// nodes are ignored (server.go). Two nodes without a connection therefore stay separate, even if
-// each of them reaches a third node. A request between them ends with ErrNobody or ErrTimeout, and
-// events from one do not reach the other. actors/durable (OwnerUnreachable), and for operators
-// cmd/atelier/deploy/CLUSTER.md, describe the effect on clients.
+// its list. The NATS server does not forward messages between nodes, and the address that it
+// announces to third nodes cannot be dialed (server.go). Two nodes without a connection therefore
+// stay separate, even if each of them reaches a third node. A request between them ends with
+// ErrNobody or ErrTimeout, and events from one do not reach the other. actors/durable
+// (OwnerUnreachable), and for operators cmd/atelier/deploy/CLUSTER.md, describe the effect on
+// clients.
 //
 // # Order and loss
 //

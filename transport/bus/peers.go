@@ -18,11 +18,11 @@ import (
 // currently alive:
 //
 //	a asks b:     greet          for no session in particular
-//	b answers a:  serial, token  in the session of b, to a question that only this
-//	                             session of a asked; a accepts b above the serial
+//	b answers a:  serial, token  from the session of b, to a question that only this session
+//	                             of a asked; a now accepts b's messages with a higher serial
 //	a asks b:     know, token    for the session of b
-//	b answers a:  -              b has recently made the token for this session;
-//	                             from this message on, b accepts a
+//	b answers a:  -              the token is the last one that b made for this session of a;
+//	                             b now accepts the messages that a sends after "know"
 //
 // A node greets another node before its first request to that node, and after a message from an
 // unknown session of that node. A session permanently replaces the earlier session of its node.

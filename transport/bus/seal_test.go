@@ -46,8 +46,8 @@ func opens(t testing.TB, k keys, subject, reply string, message []byte) (e envel
 	return e, p, ok
 }
 
-// A message is rejected without revealing its content if it was changed in transit, or if its
-// subject, reply subject or cluster is a different one.
+// A message is rejected if it was changed in transit, or if its subject, reply subject, cluster or
+// secret is a different one. It does not contain its data in clear.
 func TestChangedMessagesAreRejected(t *testing.T) {
 	k, s := testSealer(t, "secret", "cluster", "a")
 	to := address{"subject", "reply", session{7}}

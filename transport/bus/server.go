@@ -137,8 +137,8 @@ func (b *Bus) newServer() (*server.Server, error) {
 			AuthTimeout: 5, TLSTimeout: 5, TLSConfig: o.TLS, PoolSize: 1, ConnectRetries: -1,
 			PingInterval: 2 * time.Second, MaxPingsOut: 2,
 			// Nodes connect only to their peers. NATS servers announce third servers to each other
-			// and connect to those, too, and no option turns this off. For this reason, they
-			// announce an address that cannot be dialed.
+			// and connect to those, too, and no option turns this off. For this reason, each
+			// node announces an address that cannot be dialed.
 			NoAdvertise: true, Advertise: nowhere,
 		},
 	})

@@ -47,7 +47,7 @@ func TestCodelabsAreNotMovedWhereTheyCannotStay(t *testing.T) {
 	}
 }
 
-// meanwhile is a store that runs a function before each commit.
+// meanwhile is a store that runs do once, before its next commit.
 type meanwhile struct {
 	durable.Shared
 	do func()

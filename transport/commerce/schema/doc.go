@@ -1,6 +1,7 @@
 // Package schema reads untrusted schemas, composes many into one, and reports the parts of a
 // value that are not valid. The sections "Schema metadata fields", "Variants" and "Versioning" of
-// the specification are its grammar. From the text of a file to a Problem:
+// the specification define the grammar. These are the files, ordered from reading a schema to
+// reporting a Problem:
 //
 //	document, pointer      JSON within limits as a tree, and places in it
 //	name, version          names, versions and ranges; the authority over a name
