@@ -29,7 +29,8 @@ func judged(source string) string {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			for _, a := range t.Token().Attr {
 				if a.Key == "alt" {
-					b.WriteString(a.Val)
+					// The reference parser writes a line break in the text of an image as an element.
+					b.WriteString(strings.ReplaceAll(a.Val, "<br>", " "))
 				}
 			}
 		}
