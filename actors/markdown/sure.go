@@ -26,8 +26,8 @@ func (s *Scanner) leads(c *cursor) {
 	if rest[0] == '<' || rest[0] == '[' {
 		s.doubtful = true
 	}
-	// In other parsers, this can begin a box, a table, a footnote, or a numbered list.
 	s.meaning = s.meaning || rest[0] == ':'
+	// In other parsers, this can begin a box, a table, a footnote, or a numbered list.
 	if r, _ := utf8.DecodeRune(rest); !unicode.IsLetter(r) && !unicode.IsNumber(r) || listMark.Match(rest) {
 		s.hanging = true
 	}
@@ -35,7 +35,8 @@ func (s *Scanner) leads(c *cursor) {
 
 var listMark = regexp.MustCompile(`^[0-9]{1,9}[.)]`)
 
-// startsBlock matches a line that begins a block here, but not within a definition.
+// startsBlock matches each line that begins a block here, but not within a definition. It also
+// matches some lines of text. These can only make the scanner find more notes.
 var startsBlock = regexp.MustCompile("^(?:```|~~~|#|<|>|[-+*](?:[ \\t]|$)|[-=]+[ \\t]*$|(?:[-*_][ \\t]*){3,}$|[0-9]{1,9}[.)])")
 
 // weigh decides how to treat a block of HTML that begins at a position. If a page can show its

@@ -93,7 +93,10 @@ function opensHtml(text: string, inParagraph: boolean, start: number): Html | nu
 const heading = /^#{1,6}(?:[ \t]|$)/
 const underline = /^(?:=+|-+)[ \t]*$/
 const rule = /^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/
-/** Lines that begin a block here, but not within a definition. */
+/**
+ * Matches each line that begins a block here, but not within a definition. It also matches some
+ * lines of text, which can only make more notes.
+ */
 const startsBlock = /^(?:```|~~~|#|<|>|[-+*](?:[ \t]|$)|[-=]+[ \t]*$|(?:[-*_][ \t]*){3,}$|\d{1,9}[.)])/
 const mark = /^(?:[-+*]|(\d{1,9})[.)])/
 
