@@ -298,6 +298,10 @@ func TestSignalsReachThePersonsSessionsAndTheFacilitators(t *testing.T) {
 	}
 	elsewhere.session.Send([]byte("still here"))
 	elsewhere.expect("still here")
+	h.hub.Close()
+	if h.hub.SendPerson(r, "bob", []byte("late")) {
+		t.Error("a closed hub accepted a signal")
+	}
 }
 
 func TestTransientsArriveOnceAndAreNotReplayed(t *testing.T) {

@@ -4,8 +4,9 @@ import "atelier/actors/room"
 
 // SendPerson queues a payload for all sessions of a person in a room. It is used for signalling,
 // and for answers that concern all of the person's windows. The order is that of Session.Send.
-// SendPerson returns false if the payload would exceed Options.SignalBytes in at least one loop. The
-// sessions of such a loop do not receive the payload, and all other sessions receive it.
+// SendPerson returns false if the payload would exceed Options.SignalBytes in at least one loop, or
+// if the hub is closed. The sessions of such a loop do not receive the payload, and all other
+// sessions receive it.
 func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
 	return h.signal(r, len(payload), func(v *loopRoom) {
 		for s := v.people[person]; s != nil; s = s.after {
@@ -66,10 +67,7 @@ func (h *Hub) signal(r *room.Room, size int, act func(*loopRoom)) bool {
 				act(v)
 			}
 		})
-		if !posted { // the hub is closed
-			l.reserve(-size)
-			all = false
-		}
+		all = all && posted // false if the hub is closed
 	}
 	return all
 }

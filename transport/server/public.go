@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -345,36 +344,25 @@ func doubtful(ctx *fasthttp.RequestCtx) string {
 	// The library keeps one of the two fields, and neither if the encoding is identity. The raw
 	// header shows both.
 	var length, encoding bool
-	for raw, first := h.RawHeaders(), true; len(raw) > 0; first = false {
-		switch raw[0] {
-		case ' ', '\t':
-			if !first {
-				return "a header field continues on another line"
-			}
-		case 'c', 'C':
-			length = length || named(raw, "Content-Length")
-		case 't', 'T':
-			encoding = encoding || named(raw, "Transfer-Encoding")
+	first := true
+	for line := range bytes.Lines(h.RawHeaders()) {
+		if !first && (line[0] == ' ' || line[0] == '\t') {
+			return "a header field continues on another line"
 		}
-		end := bytes.IndexByte(raw, '\n')
-		if end < 0 {
-			break
+		first = false
+		// Only names that can match are compared. Comparing all took 2 % of the time of a small read.
+		if c := line[0] | 0x20; 'a' <= c && c <= 'z' && c != 'c' && c != 't' {
+			continue
 		}
-		raw = raw[end+1:]
+		name, _, _ := bytes.Cut(line, []byte{':'})
+		name = bytes.TrimSpace(name)
+		length = length || bytes.EqualFold(name, []byte("Content-Length"))
+		encoding = encoding || bytes.EqualFold(name, []byte("Transfer-Encoding"))
 	}
 	if length && encoding && h.ContentLength() != 0 { // without a body, nothing is doubtful
 		return "Content-Length and Transfer-Encoding exclude each other"
 	}
 	return ""
-}
-
-// named reports whether a header begins with a field of this name, also if white space follows the
-// name.
-func named(header []byte, name string) bool {
-	if len(header) < len(name) || !strings.EqualFold(string(header[:len(name)]), name) {
-		return false
-	}
-	return bytes.HasPrefix(bytes.TrimSpace(header[len(name):]), []byte{':'})
 }
 
 // malformed responds to requests that could not be read: they are not HTTP, too slow, or have too

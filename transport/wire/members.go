@@ -28,8 +28,7 @@ var (
 // compared after unescaping. Once also refuses a body that is nested too deeply or has a broken
 // structure.
 func Once(body []byte) error {
-	var some [few][]byte // avoids an allocation for small bodies
-	m := members{b: body, names: some[:0]}
+	m := members{b: body}
 	return m.all(nil)
 }
 
@@ -67,6 +66,7 @@ type member struct {
 
 // all parses the body, and stores its structure in into unless that is nil.
 func (m *members) all(into *node) error {
+	m.names = make([][]byte, 0, few) // the only allocation for most bodies
 	if err := m.value(into, 0); err != nil {
 		return err
 	}

@@ -55,10 +55,13 @@ func consumed(stream io.Reader) (before, after []byte) {
 		return nil, nil
 	}
 	reader := v.Elem().FieldByName("reader")
-	if !reader.IsValid() || reader.Type() != reflect.TypeFor[*bufio.Reader]() || reader.IsNil() || readerFields == nil {
+	if !reader.IsValid() || reader.Type() != reflect.TypeFor[*bufio.Reader]() || reader.IsNil() {
 		return nil, nil
 	}
-	buffer, r, w := reader.Elem().Field(readerFields[0]), reader.Elem().Field(readerFields[1]), reader.Elem().Field(readerFields[2])
+	buffer, r, w := reader.Elem().FieldByName("buf"), reader.Elem().FieldByName("r"), reader.Elem().FieldByName("w")
+	if !buffer.IsValid() || !r.IsValid() || !w.IsValid() || buffer.Type() != reflect.TypeFor[[]byte]() || !r.CanInt() || !w.CanInt() {
+		return nil, nil
+	}
 	b := buffer.Bytes()
 	from, to := r.Int(), w.Int()
 	if from < 0 || to < from || int64(len(b)) < to {
@@ -66,17 +69,3 @@ func consumed(stream io.Reader) (before, after []byte) {
 	}
 	return b[:from], b[to:]
 }
-
-// readerFields contains the indexes of the buffer, the position and the end of the data in a
-// bufio.Reader, or nil if it has other fields. A search by name for each request would take as long
-// as the rest of WipeBody.
-var readerFields = func() []int {
-	reader := reflect.TypeFor[bufio.Reader]()
-	buffer, hasBuffer := reader.FieldByName("buf")
-	r, hasR := reader.FieldByName("r")
-	w, hasW := reader.FieldByName("w")
-	if !hasBuffer || !hasR || !hasW || buffer.Type != reflect.TypeFor[[]byte]() || r.Type != reflect.TypeFor[int]() || w.Type != r.Type {
-		return nil
-	}
-	return []int{buffer.Index[0], r.Index[0], w.Index[0]}
-}()

@@ -44,7 +44,7 @@ func (h handle) queue(first uint64, contents ...string) outcome {
 // add appends and waits.
 func (h handle) add(first uint64, contents ...string) {
 	h.s.Helper()
-	h.s.must(<-h.queue(first, contents...))
+	h.s.must(h.tryAdd(first, contents...))
 }
 
 // tryAdd does the same as add, but returns the error. It is the error of Append if the store detects

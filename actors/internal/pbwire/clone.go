@@ -2,7 +2,6 @@ package pbwire
 
 import (
 	"bytes"
-	"cmp"
 	"maps"
 	"slices"
 )
@@ -49,11 +48,9 @@ func CloneOptional[T any](p *T) *T {
 // Keys returns the keys of a map in descending order, the order of writing, so that the encoding is
 // sorted.
 func Keys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b string) int { return cmp.Compare(b, a) })
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m)) // one allocation
+	slices.Sort(keys)
+	slices.Reverse(keys)
 	return keys
 }
 

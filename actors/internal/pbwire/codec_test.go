@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -269,4 +270,11 @@ func BenchmarkDecode(b *testing.B) {
 			buf = pbwire.Append(buf[:0], m)
 		}
 	})
+}
+
+// Encoders write backwards, so the fields of an encoded map are sorted only if its keys are not.
+func TestKeysAreInTheOrderOfWriting(t *testing.T) {
+	if got := pbwire.Keys(map[string]int{"b": 1, "a": 2, "c": 3, "": 4}); !slices.Equal(got, []string{"c", "b", "a", ""}) {
+		t.Errorf("the keys are %q", got)
+	}
 }
