@@ -19,8 +19,8 @@ func isEdit(e *pb.Event) bool {
 	return false
 }
 
-// figureRows returns the row with the codelab's figures for the list of codelabs, if the events of
-// a decision change them. It derives the figures from the events, so that no command can omit them.
+// figureRows returns the row with the figures that the list of codelabs shows, if the events of a
+// decision change them. It derives the figures from the events, so that no command can omit them.
 func (s *State) figureRows(events []*pb.Event, now time.Time) []durable.Row {
 	f, changed := &pb.Figures{Attendees: int32(s.people()), UpdatedAt: s.updatedAt}, false
 	for _, e := range events {

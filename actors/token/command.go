@@ -40,6 +40,7 @@ type command struct {
 // creation is a new token, ready to be stored.
 type creation struct {
 	key     []byte
+	ring    *seal.Ring
 	version *seal.Version
 	record  *pb.Token
 	kept    *durable.Row // the answer kept for the idempotency key, or nil

@@ -23,7 +23,7 @@ func FuzzStoredRecord(f *testing.F) {
 	f.Add(raw[:40])
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, stored []byte) {
-		for w.vault.Stats().Resident != 0 { // so that the record is read again
+		for !w.settled() { // so that the record is read again
 			runtime.Gosched()
 		}
 		j.change(func(_ string, k, v []byte) []byte {

@@ -24,6 +24,7 @@ type watched struct {
 	rng     *rand.Rand
 	fail    float64 // fraction of calls that fail
 	rewrite func(table string, key, value []byte) []byte
+	gets    map[string]int // reads by table, if reads was called
 }
 
 func watch(j durable.Journal) *watched {
@@ -104,6 +105,9 @@ func (w *watched) Get(table string, key []byte) ([]byte, error) {
 	b, err := w.Journal.Get(table, key)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.gets != nil {
+		w.gets[table]++
+	}
 	if err == nil && w.rewrite != nil {
 		b = w.rewrite(table, key, b)
 	}

@@ -48,8 +48,7 @@ func reference(rowKey []byte) string {
 // load reads a token's record. For an unknown token it returns a record without an owner. Decide
 // refuses this record in the same steps as another participant's token, so that both take the same
 // time (see levelOut). For a damaged record, load returns seal.ErrDamaged.
-func (v *Vault) load(t seal.Token) (*stored, error) {
-	ring := v.ring.Load()
+func (v *Vault) load(ring *seal.Ring, t seal.Token) (*stored, error) {
 	var s *stored
 	for _, version := range ring.Versions() {
 		key := v.rowKey(t, version)

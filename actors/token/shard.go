@@ -1,6 +1,7 @@
 package token
 
 import (
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -15,6 +16,7 @@ type shard struct {
 	vault    *Vault
 	children map[seal.Name]*child
 	byPID    map[string]*child
+	idle     []*child // children without a command; the longest idle one is the first
 	troubled map[seal.Name]*trouble
 	wheel    wheel
 	// tokens and sessions are the properties of child actors. Their producers refer to the shard,
@@ -27,6 +29,10 @@ type child struct {
 	name seal.Name
 	pid  *actor.PID
 	open []*command // commands sent to the actor and not finished
+	// participant is the one whose commands an idle actor can get, and turns counts the wheel's
+	// turns since its last command.
+	participant string
+	turns       int
 }
 
 // trouble is the state of a token whose actor failed.
@@ -39,6 +45,10 @@ type trouble struct {
 const (
 	// maxWaiting bounds the commands that wait for one token.
 	maxWaiting = 256
+	// maxIdle bounds the idle actors per shard. An idle actor needs about 1.5 KiB.
+	maxIdle = 16
+	// maxIdleTurns is the number of turns of the wheel after which an idle actor is stopped.
+	maxIdleTurns = 2
 	// maxTroubled bounds the number of tokens per shard with recorded failures.
 	maxTroubled = 1024
 )
@@ -54,6 +64,7 @@ type (
 		created bool
 		over    bool // the token has just ended
 		damaged bool
+		useful  bool // the actor remembers what the next command probably needs
 	}
 	// turned passes the time to the wheel.
 	turned struct{ now time.Time }
@@ -80,6 +91,7 @@ func (s *shard) Receive(ctx actor.Context) {
 	case turned:
 		s.vault.live.Add(int64(-s.wheel.turn(m.now)))
 		s.forgive()
+		s.stopIdle(ctx)
 	case counted:
 		for second, n := range m.ends {
 			s.wheel.add(second, n)
@@ -89,8 +101,7 @@ func (s *shard) Receive(ctx actor.Context) {
 		if c := s.children[m.name]; c != nil {
 			// The next command gets a new incarnation, although a write of this one can still be in
 			// progress.
-			delete(s.children, m.name)
-			ctx.Stop(c.pid)
+			s.stop(ctx, c)
 		}
 	case *actor.Started:
 		v, parent := s.vault, ctx.Self()
@@ -107,25 +118,72 @@ func (s *shard) command(ctx actor.Context, cmd *command) {
 		return
 	}
 	c := s.children[cmd.name]
-	if c == nil {
+	// While an actor is idle, another participant's command gets an actor of its own, as for an
+	// unknown token. Otherwise the refusal would be faster, and reveal that the token exists.
+	foreign := c != nil && len(c.open) == 0 && c.participant != cmd.attempt.Participant
+	if c == nil || foreign {
 		props := s.tokens
 		if cmd.end {
 			props = s.sessions
 		}
 		c = &child{name: cmd.name, pid: ctx.Spawn(props)}
-		s.children[cmd.name], s.byPID[c.pid.Id] = c, c
+		s.byPID[c.pid.Id] = c
+		if !foreign {
+			s.children[cmd.name] = c
+		}
 		s.vault.resident.Add(1)
 	}
 	if len(c.open) >= maxWaiting {
 		cmd.answer(result{err: durable.ErrBusy})
 		return
 	}
+	s.busy(c)
 	c.open = append(c.open, cmd)
 	ctx.Send(c.pid, cmd)
 }
 
-// finished updates the counts, and stops the child if no command waits for it. The child's mailbox
-// is then empty, because only the shard sends to it.
+// busy removes a child from the idle ones.
+func (s *shard) busy(c *child) {
+	if i := slices.Index(s.idle, c); i >= 0 {
+		s.idle = slices.Delete(s.idle, i, i+1)
+	}
+}
+
+// drop removes a child that gets no further commands.
+func (s *shard) drop(c *child) {
+	s.busy(c)
+	if s.children[c.name] == c {
+		delete(s.children, c.name)
+	}
+}
+
+// keep keeps a child without commands for a short time, because tokens are usually used soon
+// after they were created. The first use then needs neither a new actor nor a read of the token's record
+// and session.
+func (s *shard) keep(ctx actor.Context, c *child, participant string) {
+	c.participant, c.turns = participant, 0
+	s.idle = append(s.idle, c)
+	if len(s.idle) > maxIdle {
+		s.stop(ctx, s.idle[0])
+	}
+}
+
+// stopIdle is called at each turn of the wheel.
+func (s *shard) stopIdle(ctx actor.Context) {
+	for _, c := range slices.Clone(s.idle) {
+		if c.turns++; c.turns == maxIdleTurns {
+			s.stop(ctx, c)
+		}
+	}
+}
+
+func (s *shard) stop(ctx actor.Context, c *child) {
+	s.drop(c)
+	ctx.Stop(c.pid)
+}
+
+// finished updates the counts. If no command waits for the child, finished keeps or stops it. The
+// child's mailbox is then empty, because only the shard sends to it.
 func (s *shard) finished(ctx actor.Context, m *finished) {
 	second := m.ends / 1000
 	switch {
@@ -147,11 +205,12 @@ func (s *shard) finished(ctx actor.Context, m *finished) {
 			break
 		}
 	}
-	if len(c.open) == 0 || m.damaged {
-		if s.children[c.name] == c {
-			delete(s.children, c.name)
-		}
-		ctx.Stop(c.pid)
+	switch {
+	case len(c.open) > 0 && !m.damaged:
+	case m.useful && s.children[c.name] == c:
+		s.keep(ctx, c, m.cmd.attempt.Participant)
+	default:
+		s.stop(ctx, c)
 	}
 }
 
@@ -163,9 +222,7 @@ func (s *shard) gone(pid *actor.PID) {
 		return
 	}
 	delete(s.byPID, pid.Id)
-	if s.children[c.name] == c {
-		delete(s.children, c.name)
-	}
+	s.drop(c)
 	s.vault.resident.Add(-1)
 	for _, cmd := range c.open {
 		err := durable.ErrUnavailable
@@ -183,9 +240,7 @@ func (s *shard) failed(pid *actor.PID) {
 	if c == nil {
 		return
 	}
-	if s.children[c.name] == c {
-		delete(s.children, c.name)
-	}
+	s.drop(c)
 	o := &s.vault.opts
 	t := s.trouble(c.name)
 	t.failures++

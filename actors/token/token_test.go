@@ -197,11 +197,18 @@ func (w *world) eventually(holds func() bool) {
 	}
 }
 
-// settle waits until no actor is in memory, so that the next operation reads
+// settle stops idle actors and waits until no actor is in memory, so that the next operation reads
 // the store.
 func (w *world) settle() {
 	w.Helper()
-	w.eventually(func() bool { return w.vault.Stats().Resident == 0 })
+	w.eventually(w.settled)
+}
+
+func (w *world) settled() bool {
+	for _, shard := range w.vault.shards {
+		w.opts.System.Root.Send(shard, turned{w.opts.Clock.Now()})
+	}
+	return w.vault.Stats().Resident == 0
 }
 
 func card(t testing.TB) *credential.Credential {

@@ -18,18 +18,28 @@ type tokenActor struct {
 	vault  *Vault
 	parent *actor.PID
 
-	known *stored // the stored record; nil if it must be read again
-	busy  *work   // the command that waits for the journal; nil if none does
+	known *view // what the last command left; nil if the next one must read the token
+	busy  *work // the command that waits for the journal; nil if none does
 	queue []*command
 	// damaged means that the actor is being stopped, and answers further commands with ErrDamaged.
 	damaged bool
 }
 
+// view is an active token and its checkout session as the last operation read or wrote them. It
+// can be older than the store, because other nodes write, too.
+type view struct {
+	*stored
+	session checkoutSession
+	ring    *seal.Ring // the keys with which the record was verified
+}
+
 // work is a command whose result is being committed.
 type work struct {
 	cmd    *command
+	seen   *view // what the command was decided on; nil for a new token
 	rows   []durable.Row
 	next   *stored // the stored record after the commit; nil if the record does not change
+	left   *view   // for the next command, if the commit succeeds
 	reply  result
 	over   bool
 	rounds int
@@ -102,12 +112,10 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 	switch {
 	case w.err == nil:
 		a.vault.opts.Audit.Committed(w.rows)
-		if w.next != nil {
-			a.known = w.next
-		}
+		a.known = w.left
 		a.finish(ctx, w, w.reply)
 	case errors.Is(w.err, durable.ErrConflict) && w.cmd.create == nil && w.rounds < maxRetries:
-		// The record or the checkout session was changed meanwhile: read both and decide again.
+		// The record or the checkout session was changed: read both and decide again.
 		w.reply.credential.Wipe()
 		a.known = nil
 		a.work(ctx, &work{cmd: w.cmd, rounds: w.rounds + 1})
@@ -149,25 +157,56 @@ func (a *tokenActor) create(w *work) error {
 		w.rows = append(w.rows, *c.kept)
 	}
 	w.next = &stored{c.key, row.Value, c.record, c.version}
+	if !Ends(PolicyOf(c.record.Policy)) { // such a token would have changed the session
+		w.left = &view{w.next, s, c.ring}
+	}
 	return nil
 }
 
-// use decides an operation on an existing token.
+// use decides an operation on an existing token. A use of the token is first decided on what the
+// last command left, because the commit verifies that record and session are still the same.
+// Everything else, such as a refusal, is decided on what the store contains now.
 func (a *tokenActor) use(w *work) error {
-	v, cmd := a.vault, w.cmd
-	if a.known == nil {
-		known, err := v.load(cmd.token)
-		if err != nil {
-			return err
+	if a.known != nil && a.known.serves(w.cmd, a.vault.ring.Load()) {
+		w.seen = a.known
+		if err := a.decide(w); err == nil && w.reply.credential != nil {
+			return nil
 		}
-		a.known = known
+		w.reply.credential.Wipe()
+		*w = work{cmd: w.cmd, rounds: w.rounds}
 	}
-	k := a.known
-	// This is the session of the token's own checkout, whichever checkout the caller has given.
-	s, err := v.session(k.record.Participant, k.record.Checkout)
-	if err != nil {
+	a.known = nil
+	var err error
+	if w.seen, err = a.read(w.cmd.token); err != nil {
 		return err
 	}
+	return a.decide(w)
+}
+
+// serves reports whether a command can be decided on the view. Another participant's command always
+// reads the store. Otherwise its refusal would not take as long as for an unknown token.
+func (k *view) serves(cmd *command, ring *seal.Ring) bool {
+	return cmd.attempt.Operation == Detokenize && k.record.Participant == cmd.attempt.Participant && k.ring == ring
+}
+
+// read reads a token and the session of its own checkout, whichever checkout the caller has given.
+func (a *tokenActor) read(t seal.Token) (*view, error) {
+	ring := a.vault.ring.Load()
+	k, err := a.vault.load(ring, t)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.vault.session(k.record.Participant, k.record.Checkout)
+	if err != nil {
+		return &view{stored: k}, err
+	}
+	return &view{k, s, ring}, nil
+}
+
+// decide decides an operation on what was seen.
+func (a *tokenActor) decide(w *work) error {
+	v, cmd, k, s := a.vault, w.cmd, w.seen, w.seen.session
+	var err error
 	cmd.attempt.SessionEnded = s.over
 	var share *seal.Share
 	if k.record.Participant == cmd.attempt.Participant || cmd.attempt.Operation == Probe {
@@ -183,7 +222,7 @@ func (a *tokenActor) use(w *work) error {
 	if verdict.Refusal != NotRefused {
 		w.reply.err = verdict.Refusal
 		if verdict.Refusal == NotFound {
-			if err := v.levelOut(k); err != nil {
+			if err := v.levelOut(k.stored); err != nil {
 				return err
 			}
 		}
@@ -213,6 +252,9 @@ func (a *tokenActor) use(w *work) error {
 	}
 	precondition := durable.Unchanged(k.raw)
 	if verdict.Next == nil {
+		if w.reply.credential != nil {
+			w.left = k
+		}
 		w.rows = append(w.rows, durable.Row{Table: v.tables.tokens, Key: k.key, Precondition: precondition, CheckOnly: true})
 		return nil
 	}
@@ -222,14 +264,16 @@ func (a *tokenActor) use(w *work) error {
 	}
 	w.rows = append(w.rows, row)
 	w.next = &stored{k.key, row.Value, verdict.Next, k.version}
-	w.over = verdict.Next.State != pb.State_STATE_ACTIVE
+	if w.over = verdict.Next.State != pb.State_STATE_ACTIVE; !w.over {
+		w.left = &view{w.next, s, k.ring}
+	}
 	return nil
 }
 
 // open decrypts the credential, or for Introspect the display data. It runs before the use is
 // recorded, so that a damaged seal does not use up the token.
 func (a *tokenActor) open(w *work, verdict Verdict, share *seal.Share) error {
-	k, op := a.known, w.cmd.attempt.Operation
+	k, op := w.seen, w.cmd.attempt.Operation
 	if op != Detokenize && op != Introspect {
 		return nil
 	}
@@ -277,9 +321,9 @@ func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
 	}
 	now := w.cmd.attempt.Now
 	target, policy, more := "", pb.Policy_POLICY_UNSPECIFIED, map[string]string{"security": "true"}
-	if a.known != nil {
-		target, policy = reference(a.known.key), a.known.record.Policy
-		more["participant"] = a.known.record.Participant
+	if k := w.seen; k != nil {
+		target, policy = reference(k.key), k.record.Policy
+		more["participant"] = k.record.Participant
 	}
 	a.known, a.damaged = nil, true
 	rows := a.vault.audit("token_quarantine", w.cmd, policy, target, now, more)
@@ -299,7 +343,7 @@ func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
 // finish answers a command and notifies the parent.
 func (a *tokenActor) finish(ctx actor.Context, w *work, r result) {
 	w.cmd.answer(r)
-	f := &finished{pid: ctx.Self(), cmd: w.cmd}
+	f := &finished{pid: ctx.Self(), cmd: w.cmd, useful: a.known != nil}
 	if w.next != nil && w.err == nil {
 		f.ends = w.next.record.ExpiresAt
 		f.created, f.over = w.cmd.create != nil, w.over

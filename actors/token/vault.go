@@ -259,7 +259,8 @@ const maxRetries = 8
 // issue creates a new token.
 func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 	now := v.opts.Clock.Now()
-	version := v.ring.Load().Newest()
+	ring := v.ring.Load()
+	version := ring.Newest()
 	t := seal.NewToken(v.opts.Environment)
 	checkout := CheckoutHash(in.Checkout)
 	if Ends(PolicyOf(in.Policy)) {
@@ -290,7 +291,7 @@ func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 	binding := bound(key, record)
 	record.Credential = opener.Seal(seal.ForCredential, binding, in.Credential.Bytes())
 	record.Display = version.Opener(t).Seal(seal.ForDisplay, binding, display)
-	create := &creation{key: key, version: version, record: record}
+	create := &creation{key: key, ring: ring, version: version, record: record}
 	if in.IdempotencyKey != "" {
 		if create.kept, err = v.keepAnswer(c, in, kept, t, share); err != nil {
 			return "", err

@@ -54,7 +54,8 @@ func BenchmarkAsk(b *testing.B) {
 	}
 }
 
-// BenchmarkTell sends batches to another node, a hundred per round.
+// BenchmarkTell publishes messages to another node in rounds of a hundred, and waits in each round
+// until all have arrived.
 func BenchmarkTell(b *testing.B) {
 	for _, size := range []int{256, 4096} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
@@ -65,7 +66,7 @@ func BenchmarkTell(b *testing.B) {
 				b.Fatal(err)
 			}
 			data := bytes.Repeat([]byte("x"), size)
-			for len(received) == 0 { // until the two nodes have each other's session
+			for len(received) == 0 { // messages are lost until the other node has this session
 				if err := one.Publish("x", data); err != nil {
 					b.Fatal(err)
 				}

@@ -25,9 +25,9 @@ type attendeeRecord struct {
 	StepSince    *string       `json:"step_since" is:"Timestamp" doc:"The time when they came to their current step."`
 	Pulse        *pulseRecord  `json:"pulse" doc:"Their own report on their progress with the step. Null if they have not reported on this step."`
 	Place        *string       `json:"place" length:"..40" doc:"Their seat, in their own words. Null if they have not entered it."`
-	Checks       []checkRecord `json:"checks" doc:"The latest result of each check of their work, reported by their own program. Others see none."`
-	CodeTaken    *takenRecord  `json:"code_taken" doc:"The branch or folder whose code they downloaded or fetched last, or null. Others see null."`
-	Ticks        *ticksRecord  `json:"ticks" doc:"The number of their ticked tasks. Others see null."`
+	Checks       []checkRecord `json:"checks" doc:"The latest result of each check of their work, reported by the program that they run. Other attendees see none."`
+	CodeTaken    *takenRecord  `json:"code_taken" doc:"The branch or folder whose code they downloaded or fetched last, or null. Other attendees see null."`
+	Ticks        *ticksRecord  `json:"ticks" doc:"The number of their ticked tasks. Other attendees see null."`
 	Simulated    bool          `json:"simulated" doc:"Simulated by a rehearsal, and erased together with it."`
 }
 
@@ -92,8 +92,8 @@ func getAttendees(r *Request) error {
 // through lists that grow with the audience.
 type detailedRecord struct {
 	attendeeRecord
-	Missing *[]string      `json:"missing,omitempty" items:"..4" enum:"quiz|feedback|submission|checks" doc:"Requirements that are missing before completing. Only in an attendee's own record, read with «missing=true»."`
-	Steps   *[]stepReached `json:"steps,omitempty" doc:"The steps that they have reached, in order. Only with «details=true», for facilitators and themselves."`
+	Missing *[]string      `json:"missing,omitempty" items:"..4" enum:"quiz|feedback|submission|checks" doc:"The requirements that they must still meet to complete the codelab. Only in an attendee's own record, read with «missing=true»."`
+	Steps   *[]stepReached `json:"steps,omitempty" doc:"The steps that they have reached, in order. Only with «details=true», for facilitators and for the attendee."`
 	Quiz    *quizScore     `json:"quiz,omitempty" doc:"Their quiz result. Only with «details=true», for facilitators and for the attendee, in a codelab with questions."`
 }
 
@@ -102,7 +102,7 @@ type detailedRecord struct {
 type stepReached struct {
 	StepNumber int      `json:"step_number" range:"1.."`
 	ReachedAt  string   `json:"reached_at" is:"Timestamp"`
-	Seconds    *float64 `json:"seconds" range:"0.." doc:"The time until they reached the next step or completed. 0 for a skipped step, null before. «median_seconds» of «overview» is computed from these times."`
+	Seconds    *float64 `json:"seconds" range:"0.." doc:"The time until they reached the next step or completed the codelab. Null until then, and 0 if they skipped this step. «median_seconds» of «overview» is computed from these times."`
 }
 
 // quizScore contains the number of an attendee's correct answers, of answered questions, and of all
@@ -313,7 +313,7 @@ func removeAttendee(r *Request) error {
 	if err != nil {
 		return err
 	}
-	r.api.Auth.Sessions.Forget(id) // the grant is already invalid
+	r.api.Auth.Sessions.Forget(id) // their access is already invalid
 	r.release(v.(files.Forgotten))
 	return r.NoContent()
 }
@@ -348,8 +348,8 @@ type certificateRecord struct {
 	Author          string   `json:"author"`
 	CompletedAt     string   `json:"completed_at" is:"Timestamp"`
 	VerificationURL string   `json:"verification_url" pattern:"^/verify/" doc:"A page of the browser app."`
-	Steps           int      `json:"steps" doc:"The number in the codelab."`
-	Hours           *float64 `json:"hours" range:"0.5..1000" multiple:"0.5" doc:"The duration in hours, in steps of 0.5: the codelab's setting, or else the planned minutes. Null if it is not shown."`
+	Steps           int      `json:"steps" doc:"The number of steps in the codelab."`
+	Hours           *float64 `json:"hours" range:"0.5..1000" multiple:"0.5" doc:"The duration in hours, a multiple of 0.5: the codelab's setting, or else the planned minutes. Null if it is not shown."`
 	certificateSettings
 	Shares     []int   `json:"shares,omitempty" range:"0..100" doc:"The share of the person's time on each step in per cent, with the sum 100, or all 0 if nothing was measured. Only with «seal»."`
 	DeletionAt *string `json:"deletion_at" is:"Timestamp" doc:"The time at which the server will delete the codelab, and with it this certificate. Null means never."`

@@ -78,8 +78,8 @@ func sheetCell(text string) string {
 }
 
 const (
-	// separators contains the characters other than the comma that split cells, and line ends. The
-	// comma is not among them, because the quotes around a cell protect it.
+	// separators contains line ends and the characters that can split cells. The comma is missing,
+	// because the quotes around a cell protect it.
 	separators = ";|\t\r\n"
 	starters   = "=+-@＝＋－＠﹦﹢﹣﹫"
 )

@@ -22,11 +22,12 @@ func ReadSecretBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]by
 	return readStream(ctx, limit, share)
 }
 
-// WipeBody overwrites the server's remaining copies of the request's body, and of all other bytes
-// that the client sent before the end of the body. Afterwards the body is no longer available; call
-// WipeBody after DiscardBody. WipeBody cannot reach the server's copies of header fields, or the
-// bytes that a client sends after an unread body. wiping, if set, is called with each copy before
-// it is overwritten.
+// WipeBody overwrites the copies of the request's body that the server still has. These are the
+// body's own buffer and, for a streamed body, the part of the connection's read buffer without
+// unread data. That part can also contain the raw header and earlier requests. WipeBody cannot reach
+// the parsed header fields, or data that is still unread. Afterwards the body is no longer
+// available, so call WipeBody after DiscardBody. wiping, if set, is called with each copy before it
+// is overwritten.
 func WipeBody(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
 	wipe := func(b []byte) {
 		if wiping != nil {
@@ -45,10 +46,10 @@ func WipeBody(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
 	ctx.Request.SwapBody(b[:0])
 }
 
-// consumed returns the parts of the buffer of a request's stream without unread data. These are the
-// bytes before the current position, and those of earlier requests after the end of the data. The
-// bytes between them are not included, because they can contain the next request. The library does
-// not expose its buffer, so consumed uses reflection. A test fails if the library changes.
+// consumed returns the two parts of a stream's buffer that hold no unread data. before is the part
+// up to the read position. after is the part beyond the buffered data, which can be left from
+// earlier requests. The bytes between them can contain the next request. The library does not
+// expose its buffer, so consumed uses reflection. A test fails if the library changes.
 func consumed(stream io.Reader) (before, after []byte) {
 	v := reflect.ValueOf(stream)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {

@@ -15,8 +15,8 @@ import (
 	"atelier/actors/token"
 )
 
-// Write writes a configuration as a TOML file with a comment for each key. It does not write
-// secrets, but only whether they are set.
+// Write writes a configuration as a TOML file with a comment for each key. For a secret it
+// writes only whether it is set.
 func Write(w io.Writer, c Config) error {
 	var b strings.Builder
 	kind := "value"
@@ -25,7 +25,7 @@ func Write(w io.Writer, c Config) error {
 	}
 	b.WriteString("# Every key of Atelier with its " + kind + ". Each can also be set in the environment\n")
 	b.WriteString("# as ATELIER_<SECTION>_<KEY>, which overrides this file; flags override both.\n")
-	b.WriteString("# In the environment, separate the members of a list by commas: ATELIER_CLUSTER_PEERS=10.0.0.11:6222,10.0.0.12:6222\n")
+	b.WriteString("# In the environment, separate the members of a list with commas: ATELIER_CLUSTER_PEERS=10.0.0.11:6222,10.0.0.12:6222\n")
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
