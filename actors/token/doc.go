@@ -3,8 +3,9 @@
 // A Vault contains the tokens of one environment. It has 256 shards; each is the parent of one
 // actor per token in use. A token's actor is spawned when the token is created or requested. The
 // actor reads the token's record and decides with the pure function Decide. The shard stops the
-// actor once no caller waits for it. A million unused tokens therefore need no memory except the
-// store's.
+// actor once no caller waits for it. Only the actors of active tokens stay idle for some seconds
+// after they were created or used, at most maxIdle in each shard. A million unused tokens therefore
+// need hardly any memory except the store's.
 //
 // An operation makes one append to the journal: the record, with its state at the decision as
 // precondition, and the audit record. The credential is returned only after the commit.
@@ -28,8 +29,8 @@
 // expire together need no timers. A wheel in each shard counts the live tokens by the second of
 // their expiry.
 //
-// A checkout session is a row for a participant and a checkout. Each operation on a token reads
-// this row, so changing the row ends all tokens of the checkout.
+// A checkout session is a row for a participant and a checkout. Each operation on a token reads or
+// verifies this row, so changing the row ends all tokens of the checkout.
 //
 // After a failed append the operation fails, and the token's actor reads the record again, because
 // it is unknown whether the new record was stored. After a panic the operation fails as unavailable

@@ -42,8 +42,9 @@ type Node struct {
 	Inside  func() (Inside, error)
 }
 
-// Network can be cut until heal is called. The ends are 1-2, 2-db, 1-others or 1-all. The way is
-// both, to or from. See nodes.ParseCut.
+// Network can be cut. A cut lasts until heal is called. The ends are two nodes, such as 1-2, or a
+// node and something else: the database (2-db), all other nodes (1-others), or both (1-all). The
+// way is "both", "to" or "from". See nodes.ParseCut.
 type Network interface {
 	Cut(ends, way string) (heal func() error, err error)
 }

@@ -18,7 +18,7 @@ import (
 // Material is the secret part of a server key. It is redacted when printed.
 type Material []byte
 
-// Format redacts the key under every verb but %p, which go vet rejects.
+// Format redacts the key under every verb but %T and %p, which print its type and its address.
 func (Material) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
 // LogValue redacts the key.
@@ -47,8 +47,8 @@ type Ring struct {
 	newest   *Version   // the newest version that is not pending
 }
 
-// Version contains the keys derived from one server key. It is immutable, and the keys are not
-// exported.
+// Version contains the keys derived from one server key. It is immutable. Of its keys, only
+// the signing key leaves the package (SigningKey).
 type Version struct {
 	Number uint32
 	lookup *keyed // derives the names of records

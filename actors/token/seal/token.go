@@ -66,7 +66,8 @@ func (t Token) Name() Name { return sha256.Sum256([]byte(t)) }
 
 const redacted = "[redacted]"
 
-// Format redacts the token under every verb but %p, which go vet rejects.
+// Format redacts the token under every verb but %T, which prints its type, and %p. Nothing is printed
+// with %p: it would print the token in clear.
 func (Token) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
 // MarshalText redacts the token. Answers to callers use string(t) instead.
@@ -78,7 +79,7 @@ func (t Token) LogValue() slog.Value { return slog.StringValue(redacted) }
 // Secret is a plain credential, which must not be printed.
 type Secret []byte
 
-// Format redacts the secret under every verb but %p, which go vet rejects.
+// Format redacts the secret under every verb but %T and %p, which print its type and its address.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
 // MarshalText redacts the secret.

@@ -49,7 +49,8 @@ func (s Secret) String() string {
 // GoString hides the value.
 func (s Secret) GoString() string { return s.String() }
 
-// Format hides the value under every verb but %p, which go vet rejects.
+// Format hides the value under every verb but %T, which prints its type, and %p. Nothing is printed
+// with %p: it would print the value in clear.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
 
 // LogValue hides the value.
