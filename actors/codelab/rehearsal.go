@@ -77,10 +77,12 @@ func (b EndRehearsal) decide(c call) (decision, error) {
 	switch r := c.s.meta.Rehearsal; {
 	case c.Role == RoleAttendee || c.Role == RoleAnyone:
 		return decision{}, durable.Reject(durable.Forbidden, "only facilitators can start and stop a rehearsal")
+	case b.StartedAt != 0 && b.StartedAt != r.GetStartedAt():
+		// This rehearsal has already ended. Unlike a rejection, this answer waits until the end is
+		// stored, so that the caller then reads a view without the rehearsal.
+		return decision{}, nil
 	case r == nil:
 		return decision{}, durable.Reject(durable.Missing, "no rehearsal runs")
-	case b.StartedAt != 0 && b.StartedAt != r.StartedAt:
-		return decision{}, nil
 	}
 	d := c.rehearsalEnded(b.Why)
 	d.Reply = nil

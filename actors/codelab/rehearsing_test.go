@@ -112,14 +112,39 @@ func TestARestartEndsARehearsal(t *testing.T) {
 						t.Error("the list still has the rehearsal")
 					}
 				}
-				left(t, labs, id) // the first read ends the rehearsal on another goroutine
-				synctest.Wait()
 				if n, runs := left(t, labs, id); n != 0 || runs {
 					t.Errorf("%d items left, running %v", n, runs)
 				}
 			})
 		})
 	}
+}
+
+// A read after the end waits until the end is stored, even if the host has already begun to end the
+// rehearsal.
+func TestNoReadShowsARehearsalAfterItsEnd(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
+		store := memory.New()
+		defer func() { _ = store.Close() }()
+		var players atomic.Int32
+		labs := oneNode(t, store, played(&players))
+		defer closed(t, labs)
+		id := rehearsed(t, labs)
+		time.Sleep(3*time.Minute - time.Second)
+		release := store.Hold()
+		time.Sleep(time.Second)
+		synctest.Wait() // the end is in the store's queue
+		shown := make(chan bool, 1)
+		go func() {
+			ws, err := labs.Get(id)
+			shown <- err != nil || ws.View().Meta.Rehearsal != nil
+		}()
+		synctest.Wait()
+		release()
+		if <-shown {
+			t.Error("the read shows the rehearsal")
+		}
+	})
 }
 
 func TestTheNumberOfRehearsalsIsBounded(t *testing.T) {
