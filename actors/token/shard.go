@@ -24,7 +24,7 @@ type shard struct {
 	tokens, sessions *actor.Props
 }
 
-// child is one active actor.
+// child is one actor in memory.
 type child struct {
 	name seal.Name
 	pid  *actor.PID
@@ -157,8 +157,8 @@ func (s *shard) drop(c *child) {
 	}
 }
 
-// keep keeps a child without commands for a short time, because tokens are usually used soon
-// after they were created. The first use then needs neither a new actor nor a read of the token's record
+// keep keeps a child without commands for a short time, because tokens are usually used soon after
+// they were created. The first use then needs neither a new actor nor a read of the token's record
 // and session.
 func (s *shard) keep(ctx actor.Context, c *child, participant string) {
 	c.participant, c.turns = participant, 0
